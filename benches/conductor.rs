@@ -7,7 +7,7 @@ mod steady;
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 fn decisions(criterion: &mut Criterion) {
     for clients in [1, 10] {

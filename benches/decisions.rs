@@ -6,20 +6,20 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use upbeat::time::{Instant, Span};
-use upbeat::timing::beam::{Beam, PixelRect, ScanDirection};
-use upbeat::timing::estimator::{
+use upbeat_timing::beam::{Beam, PixelRect, ScanDirection};
+use upbeat_timing::estimator::{
     Estimator, EstimatorKind, KeyedByLoad, MissBudget, SelectedEstimator, TwoShot, WindowQuantile,
 };
-use upbeat::timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
-use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
-use upbeat::timing::late_frame::LateFramePolicy;
-use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
-use upbeat::timing::scroll::{
+use upbeat_timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
+use upbeat_timing::input_prediction::{Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
+use upbeat_timing::late_frame::LateFramePolicy;
+use upbeat_timing::refresh_rate::{RateGovernor, RateRange, Scenario};
+use upbeat_timing::scroll::{
     Cover, Extent, Latch, Lead, Movement, Region, ScarDecider, Steady, Supply, SupplySettings, Terms, ViewMachine, Way,
 };
-use upbeat::timing::target::RefreshIndex;
-use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Instant, Span};
+use upbeat_timing::virtualizer::{CatchUp, Grid, Virtualizer};
 
 const INTERVAL: Span = Span::from_micros(16_667);
 const START: Instant = Instant::from_nanos(1_000_000_000);

@@ -11,10 +11,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use upbeat::backend::headless::record::{ProbeLog, Recording, stream::StreamFile};
+use upbeat::backend::headless::record::{ProbeLog, Recording};
 use upbeat::backend::headless::{HeadlessBackend, HeadlessOutput, OutputOptions};
 use upbeat::backend::{Change, Display, FrameId, Mode, PixelRect, Plan};
-use upbeat::time::{Instant, SimulatedClock};
+use upbeat_record::recording::StreamFile;
+use upbeat_timing::time::{Instant, SimulatedClock};
 
 const MODE: Mode = Mode { width: 1920, height: 1080, refresh: 60_000 };
 

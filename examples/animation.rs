@@ -6,7 +6,7 @@
 //!
 //! Where the disc is follows from the time for which the frame is drawn, and from nothing else. The band of blocks
 //! below it says which time that is, so that a picture of the screen can be held against the moment at which it was
-//! taken (`upbeat::bench::block_code`). `P` switches the pacing, `Q` ends it.
+//! taken (`upbeat_bench::block_code`). `P` switches the pacing, `Q` ends it.
 
 mod common;
 
@@ -19,9 +19,9 @@ use common::figures::Figures;
 use common::mode::{Mode, words};
 use common::picture::{LETTER, Picture};
 use common::window::{Input, P, Window};
-use upbeat::bench::block_code::{self, Code};
-use upbeat::client::FrameTarget;
-use upbeat::time::{Instant, Span};
+use upbeat_bench::block_code::{self, Code};
+use upbeat_client::FrameTarget;
+use upbeat_timing::time::{Instant, Span};
 
 const SIZE: (usize, usize) = (640, 400);
 /// Once around takes so long.

@@ -28,11 +28,11 @@ use common::mode::{Mode, words};
 use common::picture::{LETTER, Picture};
 use common::screen::Screen;
 use common::window::{Input, P, Window};
-use upbeat::bench::block_code::{self, Code};
-use upbeat::bench::smoothness::CostOptions;
-use upbeat::client::{FramePacer, FrameTarget};
-use upbeat::simulate::load::FrameCost;
-use upbeat::time::{Clock as _, Instant, MonotonicClock, Span};
+use upbeat_bench::block_code::{self, Code};
+use upbeat_bench::smoothness::CostOptions;
+use upbeat_client::{FramePacer, FrameTarget};
+use upbeat_lab::load::FrameCost;
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 const SIZE: (usize, usize) = (640, 480);
 /// How long a buffer or the last frames are waited for: longer than any window is hidden that a game goes on in.

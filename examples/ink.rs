@@ -17,8 +17,8 @@ use common::figures::Figures;
 use common::mode::words;
 use common::picture::{LETTER, Picture};
 use common::window::{Input, Window};
-use upbeat::client::{FrameTarget, Pacing, PacingOptions, PredictedDevice, PredictedPoint};
-use upbeat::time::Span;
+use upbeat_client::{FrameTarget, Pacing, PacingOptions, PredictedDevice, PredictedPoint};
+use upbeat_timing::time::Span;
 
 const SIZE: (usize, usize) = (960, 600);
 /// One on screen, one on its way, one to draw into.

@@ -7,15 +7,15 @@
 //! ```
 //!
 //! Run it in a session with `WAYLAND_DISPLAY` set. Needs `wp_presentation`; input→light needs
-//! `zwlr_virtual_pointer_manager_v1`. See `upbeat::bench` for what the columns mean.
+//! `zwlr_virtual_pointer_manager_v1`. See `upbeat_bench` for what the columns mean.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context as _;
 use clap::Parser;
-use upbeat::bench::client::{ClientOptions, run_companion, run_with_others};
-use upbeat::bench::report::{BenchReport, table};
+use upbeat_bench::client::{ClientOptions, run_companion, run_with_others};
+use upbeat_bench::report::{BenchReport, table};
 
 #[derive(Parser)]
 #[command(

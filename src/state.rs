@@ -13,7 +13,7 @@ use crate::protocol::Protocols;
 use crate::session::Session;
 use crate::shell::Shell;
 use crate::surface::Surfaces;
-use crate::time::{Clock, SessionClock};
+use upbeat_timing::time::{Clock, SessionClock};
 
 /// Everything that lives on the main thread.
 #[derive(Debug)]

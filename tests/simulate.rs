@@ -5,9 +5,9 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use upbeat::simulate::strokes::{self, Recording};
-use upbeat::time::{Instant, Span};
-use upbeat::timing::scroll::{Range, Ranges, USUAL_DECELERATION, ViewMotion, Way};
+use upbeat_lab::strokes::{self, Recording};
+use upbeat_timing::scroll::{Range, Ranges, USUAL_DECELERATION, ViewMotion, Way};
+use upbeat_timing::time::{Instant, Span};
 
 fn data(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))

@@ -9,9 +9,9 @@ use expect_test::expect;
 use proptest::prelude::*;
 use timeline::desk::{Change, Desk, Step};
 use timeline::{Client, Costs, Rig};
-use upbeat::time::Span;
-use upbeat::timing::pacing::PacingWish;
-use upbeat::timing::record::Need;
+use upbeat_timing::pacing::PacingWish;
+use upbeat_timing::record::Need;
+use upbeat_timing::time::Span;
 
 fn ms(millis: f64) -> Span {
     Span::from_millis_f64(millis)

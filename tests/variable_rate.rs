@@ -11,9 +11,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use timeline::Costs;
 use timeline::panel::{Bound, Called, LONGEST, OUT, Panel, SHORTEST};
-use upbeat::time::Span;
-use upbeat::timing::pacing::PacingWish;
-use upbeat::timing::record::Need;
+use upbeat_timing::pacing::PacingWish;
+use upbeat_timing::record::Need;
+use upbeat_timing::time::Span;
 
 fn ms(millis: f64) -> Span {
     Span::from_millis_f64(millis)

@@ -1,12 +1,12 @@
 //! A display and clients that always do the same: what a decision costs, and that it allocates nothing.
 
-use upbeat::time::{Instant, Span};
-use upbeat::timing::conductor::{Action, Conductor, PacerId};
-use upbeat::timing::output::{Composed, OutputMachine};
-use upbeat::timing::pacer::MissBudgets;
-use upbeat::timing::pacing::PacingWish;
-use upbeat::timing::record::Need;
-use upbeat::timing::vsync::VsyncModel;
+use upbeat_timing::conductor::{Action, Conductor, PacerId};
+use upbeat_timing::output::{Composed, OutputMachine};
+use upbeat_timing::pacer::MissBudgets;
+use upbeat_timing::pacing::PacingWish;
+use upbeat_timing::record::Need;
+use upbeat_timing::time::{Instant, Span};
+use upbeat_timing::vsync::VsyncModel;
 
 const INTERVAL: Span = Span::from_nanos(16_666_667);
 const LEAD: Span = Span::from_micros(600);

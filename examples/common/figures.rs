@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use upbeat::client::{FrameTarget, Outcome, PacerEvent, TargetId};
-use upbeat::time::{Instant, Span};
+use upbeat_client::{FrameTarget, Outcome, PacerEvent, TargetId};
+use upbeat_timing::time::{Instant, Span};
 
 /// Frames that the shown latency is the middle of: about a second.
 const RECENT: usize = 60;

@@ -1,7 +1,7 @@
 //! How the window is paced: an option, and a key that changes it.
 
 use clap::ValueEnum;
-use upbeat::client::{Effective, Pacing, PacingOptions, Reason};
+use upbeat_client::{Effective, Pacing, PacingOptions, Reason};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use upbeat::client::{FramePacer, FrameTarget};
+use upbeat_client::{FramePacer, FrameTarget};
 use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm_pool::WlShmPool, wl_surface::WlSurface};
 use wayland_client::{Connection, Dispatch, QueueHandle};
 

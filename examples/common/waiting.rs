@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use upbeat::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 use wayland_client::EventQueue;
 
 /// Sends what was requested, and waits until something was read and heard, or until `until`.

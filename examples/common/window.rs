@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use upbeat::client::{FramePacer, PredictedInput};
-use upbeat::time::{Clock as _, Instant, MonotonicClock, Span};
+use upbeat_client::{FramePacer, PredictedInput};
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 use wayland_client::globals::{GlobalList, GlobalListContents, registry_queue_init};
 use wayland_client::protocol::{
     wl_buffer, wl_compositor, wl_keyboard, wl_pointer, wl_registry, wl_seat, wl_shm, wl_shm_pool, wl_surface, wl_touch,

@@ -10,8 +10,8 @@
 //! A wheel is a pair of fingers whose distance doubles with so many clicks: both are predicted in the same way, by the
 //! zoom distance predictor of D-VSync 6.5.
 
-use upbeat::time::{Instant, Span};
-use upbeat::timing::input_prediction::PinchDistance;
+use upbeat_timing::input_prediction::PinchDistance;
+use upbeat_timing::time::{Instant, Span};
 
 use super::common::window::Input;
 

@@ -23,8 +23,8 @@ use common::picture::{LETTER, Picture};
 use common::window::{Input, P, Window};
 use gesture::Zooming;
 use tiles::Tiles;
-use upbeat::client::{FrameTarget, PacerEvent, TargetId};
-use upbeat::time::Instant;
+use upbeat_client::{FrameTarget, PacerEvent, TargetId};
+use upbeat_timing::time::Instant;
 
 const SIZE: (usize, usize) = (640, 480);
 

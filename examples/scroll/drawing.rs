@@ -1,6 +1,6 @@
 //! What is in the feed.
 
-use upbeat::client::Region;
+use upbeat_client::Region;
 
 use crate::common::picture::{LETTER, Picture};
 

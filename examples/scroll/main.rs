@@ -17,10 +17,10 @@ mod window;
 
 use clap::Parser;
 use pixels::Pool;
-use upbeat::client::{
+use upbeat_client::{
     ContentId, ContentRole, Demand, Extent, Picture, Region, ScrollEvent, ScrollOptions, ScrollView, TileRing,
 };
-use upbeat::time::{Clock as _, Instant, MonotonicClock, Span};
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 use window::{Key, Window};
 
 /// The window.

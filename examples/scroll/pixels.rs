@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd as _;
 
-use upbeat::client::memory::SharedMemory;
+use upbeat_client::memory::SharedMemory;
 use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm, wl_shm_pool::WlShmPool};
 use wayland_client::{Dispatch, Proxy as _, QueueHandle, backend::ObjectId};
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use upbeat::time::Instant;
+use upbeat_timing::time::Instant;
 use wayland_client::backend::ObjectId;
 use wayland_client::globals::{GlobalList, GlobalListContents, registry_queue_init};
 use wayland_client::protocol::{

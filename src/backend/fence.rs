@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 pub use deadline::hint as hint_deadline;
 

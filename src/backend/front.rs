@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
-use crate::time::{Instant, Span};
-use crate::timing::beam::PixelRect;
+use upbeat_timing::beam::PixelRect;
+use upbeat_timing::time::{Instant, Span};
 
 /// Memory that somebody else may be writing to.
 pub trait FrontMemory: std::fmt::Debug + Send + Sync {

@@ -32,11 +32,12 @@ pub use identity::Identity;
 pub use mapped::MappedPixels;
 pub use shot::Shot;
 use std::os::fd::OwnedFd;
+pub use upbeat_record::pixels::PixelBuffer;
 
-use crate::time::{Instant, Span};
-pub use crate::timing::beam::{Beam, PixelRect, ScanDirection};
-pub use crate::timing::id::FrameId;
-use crate::timing::target::RefreshIndex;
+pub use upbeat_timing::beam::{Beam, PixelRect, ScanDirection};
+pub use upbeat_timing::id::FrameId;
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Instant, Span};
 
 /// Where a display's timestamps come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,31 +120,6 @@ impl Mode {
     /// The time between two refreshes.
     pub const fn interval(self) -> Span {
         Span::from_millihertz(self.refresh)
-    }
-}
-
-/// Pixels in memory that belong to one owner at a time: premultiplied `XRGB8888`, four bytes a pixel in native byte
-/// order, `stride = width * 4`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PixelBuffer {
-    /// Width in pixels.
-    pub width: i32,
-    /// Height in pixels.
-    pub height: i32,
-    /// Rows from the top, without padding.
-    pub pixels: Vec<u32>,
-}
-
-impl PixelBuffer {
-    /// A black buffer. Negative sizes count as zero.
-    pub fn new(width: i32, height: i32) -> Self {
-        let (width, height) = (width.max(0), height.max(0));
-        PixelBuffer { width, height, pixels: vec![0; width as usize * height as usize] }
-    }
-
-    /// Bytes from one row to the next.
-    pub const fn stride(&self) -> usize {
-        self.width as usize * 4
     }
 }
 

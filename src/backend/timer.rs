@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 
-use crate::time::{Instant, NANOS_PER_SECOND};
+use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
 
 /// A `timerfd` on `CLOCK_MONOTONIC`: readable from the time it was armed for until it is armed again.
 #[derive(Debug)]

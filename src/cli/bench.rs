@@ -5,14 +5,14 @@ use std::process::{Command, ExitCode};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
-use crate::bench::animations::{self, AnimationOptions, WindowsOptions};
-use crate::bench::client::{ClientOptions, run_companion, run_with_others};
-use crate::bench::ink::{self, InkOptions, SheetOptions};
-use crate::bench::interrupt::{self, InterruptOptions, OverviewOptions, PlayerOptions};
-use crate::bench::latency::LatencyOptions;
-use crate::bench::report::{BenchReport, table};
-use crate::bench::scroll::{self, PageOptions, ScrollBenchOptions};
-use crate::bench::smoothness::{self, GameOptions, SmoothnessOptions};
+use upbeat_bench::animations::{self, AnimationOptions, WindowsOptions};
+use upbeat_bench::client::{ClientOptions, run_companion, run_with_others};
+use upbeat_bench::ink::{self, InkOptions, SheetOptions};
+use upbeat_bench::interrupt::{self, InterruptOptions, OverviewOptions, PlayerOptions};
+use upbeat_bench::latency::LatencyOptions;
+use upbeat_bench::report::{BenchReport, table};
+use upbeat_bench::scroll::{self, PageOptions, ScrollBenchOptions};
+use upbeat_bench::smoothness::{self, GameOptions, SmoothnessOptions};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -206,5 +206,55 @@ impl Arguments {
             print!("{}", table(&report.runs));
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::config::Config;
+    use upbeat_timing::pacing::PacingWish;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(subcommand)]
+        bench: Bench,
+    }
+
+    fn bench(line: &[&str]) -> Bench {
+        Line::try_parse_from([&["bench"], line].concat()).unwrap_or_else(|error| panic!("{error}")).bench
+    }
+
+    fn read(configurations: Vec<String>) -> Vec<Config> {
+        assert!(!configurations.is_empty());
+        let read = |text: &String| toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        configurations.iter().map(read).collect()
+    }
+
+    #[test]
+    fn sessions_understand_the_configurations_of_all_benchmarks() {
+        let shapes = <upbeat_bench::shape::Shape as clap::ValueEnum>::value_variants();
+        for shape in shapes.iter().map(ToString::to_string) {
+            let line = ["latency", "--miss-budget", "0.1,5", "--pacing", "just-in-time", "--shape", &shape];
+            let Bench::Latency { options, .. } = bench(&line) else { panic!("{line:?}") };
+            let configurations = read(options.configurations());
+            assert!(configurations.iter().all(|config| config.pacing == PacingWish::JustInTime), "{shape}");
+        }
+        read(InkOptions::configurations());
+        let Bench::Animations { options, .. } = bench(&["animations"]) else { panic!("another benchmark") };
+        for (config, frames) in read(options.configurations()).iter().zip(&options.frames_ahead) {
+            assert_eq!(config.animations.frames_ahead.frames(), *frames);
+            assert!(config.animations.enabled && !config.reduced_motion);
+        }
+        let line = ["interrupt", "--own", "--backend", "drm", "--size", "640x480"];
+        let Bench::Interrupt { options, .. } = bench(&line) else { panic!("{line:?}") };
+        let configurations = read(options.configurations());
+        for config in &configurations {
+            assert!(config.output("Virtual-1", None).mode.is_some_and(|mode| (mode.width, mode.height) == (640, 480)));
+            assert_eq!(config.animations.frames_ahead.frames(), options.ahead);
+        }
+        assert!(configurations.iter().any(|config| !config.animations.supersede), "one answer queues");
     }
 }

@@ -8,13 +8,13 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    simulation: crate::simulate::cli::SimulateArgs,
+    simulation: upbeat_lab::cli::SimulateArgs,
 }
 
 impl Arguments {
     /// Runs the simulation and prints what came out.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        crate::simulate::cli::run(&self.simulation)?;
+        upbeat_lab::cli::run(&self.simulation)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 
-use crate::trace::perfetto;
+use upbeat_record::trace::perfetto;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::ValueError;
 use crate::shell::animation::{Animations as Motions, Fade};
-use crate::time::Span;
-use crate::timing::motion::Style;
-use crate::timing::motion::easing::CubicBezier;
-use crate::timing::motion::spring::SpringShape;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::easing::CubicBezier;
+use upbeat_timing::motion::spring::SpringShape;
+use upbeat_timing::time::Span;
 
 /// How windows appear, move and go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,9 +10,9 @@ use super::{
     Screenshots, Scroll, Timing, X11,
 };
 use crate::bindings::CommandLine;
-use crate::timing::defaults::OWN_FRAMES_AHEAD;
-use crate::timing::motion::easing::CubicBezier;
-use crate::timing::pacing::PacingWish;
+use upbeat_timing::defaults::OWN_FRAMES_AHEAD;
+use upbeat_timing::motion::easing::CubicBezier;
+use upbeat_timing::pacing::PacingWish;
 
 impl Default for Config {
     fn default() -> Self {

@@ -17,7 +17,7 @@ use super::error::{LARGEST, Wrong};
 use super::text::parse;
 use super::{Config, ConfigError};
 use crate::bindings::{Chord, Modifier};
-use crate::files;
+use upbeat_record::files;
 
 /// More files than this are a mistake: each is opened, and watched from then on.
 const MOST_FILES: usize = 32;

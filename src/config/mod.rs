@@ -52,11 +52,11 @@ pub use text::parse;
 pub use value::{Colour, Pattern, Percent, Scale, ValueError};
 pub use windows::WindowRule;
 
-pub use crate::client::message::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
 use crate::shell::workspaces::Number;
-use crate::timing::estimator::MissBudget;
-use crate::timing::pacing::PacingWish;
 use crate::turn::Turn;
+pub use upbeat_record::ipc::message::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
+use upbeat_timing::estimator::MissBudget;
+use upbeat_timing::pacing::PacingWish;
 
 /// The whole configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::ValueError;
-use crate::timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION, SCROLL_BUDGET};
-use crate::timing::scroll::SupplySettings;
+use upbeat_timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION, SCROLL_BUDGET};
+use upbeat_timing::scroll::SupplySettings;
 
 /// Content that is scrolled for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::faults::{self, Fault};
+use upbeat_record::faults::{self, Fault};
 
 /// Every option, with its default.
 const DOCUMENTED: &str = include_str!("../../config/default.toml");

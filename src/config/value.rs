@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::effort;
-use crate::timing::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
-use crate::timing::estimator::MissBudget;
+use upbeat_timing::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
+use upbeat_timing::estimator::MissBudget;
 
 /// A value that cannot be meant; a sentence without its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

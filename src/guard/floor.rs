@@ -18,7 +18,7 @@ use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::{Client, DisplayHandle};
 
 use super::{connection, offence};
-use crate::faults::{self, Fault};
+use upbeat_record::faults::{self, Fault};
 
 /// Handlers of requests are implemented on this, `impl Dispatch<Interface, Data, State> for Handlers`: the state calls
 /// them, and catches what they throw (`protocol::floor`).

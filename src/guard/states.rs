@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::compositor::{self, SurfaceData};
 
-use crate::faults::{self, Fault};
+use upbeat_record::faults::{self, Fault};
 
 /// Like Smithay's function of this name; but a panic of `does` leaves the surface usable. Smithay holds a mutex meanwhile:
 /// what unwinds past that poisons it, and whoever asks for the surface next would panic, too, outside of what is caught.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use crate::bindings::ScreenshotOf;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// The session that shortcuts speak to.
 pub trait ShortcutTarget {

@@ -19,7 +19,7 @@ use super::{InputTimes, Timed};
 use crate::guard;
 use crate::later;
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant};
 
 /// Between two looks whether the client reads on: soon after a moment, seldom for one that is stopped.
 const FIRST_LOOK: std::time::Duration = std::time::Duration::from_millis(16);

@@ -10,7 +10,7 @@ use super::carrying::{Carried, PointerDrag, TouchDrag};
 use super::{drag, held, pointer, pointer_release, tablet, touch_drag};
 use crate::output;
 use crate::state::State;
-use crate::time::Clock as _;
+use upbeat_timing::time::Clock as _;
 
 /// Whether the press `serial` on a surface of the client of `surface` may become a drag of data: it lasts, and no drag has
 /// begun with it. A tool becomes the pointer for that.

@@ -8,7 +8,7 @@ use crate::output;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant};
 
 /// What holds the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

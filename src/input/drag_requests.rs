@@ -10,7 +10,7 @@ use super::tablet;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
 use crate::state::State;
-use crate::time::Clock as _;
+use upbeat_timing::time::Clock as _;
 
 /// A client wants its window moved, in answer to the press `serial`.
 pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {

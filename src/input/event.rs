@@ -5,7 +5,7 @@ use smithay::utils::{Logical, Point};
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
 use super::tool::ToolEvent;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Names a keyboard. Each has a keymap of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

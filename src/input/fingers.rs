@@ -10,7 +10,7 @@ use super::carrying::{ToldTarget, TouchDrag};
 use super::held::Focus;
 use super::{InputTimes, Timed, foresight, held};
 use crate::state::State;
-use crate::time::Clock;
+use upbeat_timing::time::Clock;
 
 /// An edge of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::guard;
 use crate::later;
 use crate::shell;
 use crate::state::State;
-use crate::time::Clock;
+use upbeat_timing::time::Clock;
 
 /// Gives the keyboard to whom it belongs now.
 pub fn update_keyboard(state: &mut State) {

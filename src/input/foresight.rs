@@ -8,8 +8,8 @@ use super::held;
 use super::held::Focus;
 use crate::state::State;
 use crate::surface::foresight::Device;
-use crate::time::Instant;
-use crate::timing::input_prediction::Sample;
+use upbeat_timing::input_prediction::Sample;
+use upbeat_timing::time::Instant;
 
 /// Which devices are followed, and on which surface each is.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use super::event::Gesture;
 use super::swiping;
 use crate::output::{self, InputKind};
 use crate::state::State;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Fingers did something.
 pub fn heard(state: &mut State, at: Instant, gesture: Gesture) {

@@ -12,7 +12,7 @@ use super::{InputTimes, Timed, scrolling};
 use crate::bindings::BUTTON_LEFT;
 use crate::output;
 use crate::state::State;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// A surface and where its origin is (global logical coordinates).
 pub type Focus = Option<(WlSurface, Point<f64, Logical>)>;

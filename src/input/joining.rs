@@ -8,7 +8,7 @@ use smithay::utils::SERIAL_COUNTER;
 use super::held::{self, Focus};
 use super::touch;
 use crate::state::State;
-use crate::time::Clock as _;
+use upbeat_timing::time::Clock as _;
 
 /// Sends `enter` and `frame` if the pointer is on a surface of the same client.
 pub fn pointer_made(state: &State, pointer: &WlPointer) {

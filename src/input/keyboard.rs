@@ -25,7 +25,7 @@ use crate::shell::overview;
 use crate::shell::question::{self, Taken};
 use crate::shell::region;
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant};
 
 /// Linux key codes to xkb key codes.
 const XKB_OFFSET: u32 = 8;

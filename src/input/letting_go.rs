@@ -7,7 +7,7 @@ use super::{drag, focus, foresight, pointer, pointer_release, scrolling, touch};
 use crate::output;
 use crate::shell::{popup, region, swipes};
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant};
 
 /// Ends what is dragged, scrolled, held or grabbed, and gives the keyboard to whom it belongs now. Nothing is dropped on
 /// anybody; what is still down stays without effect until it is released.

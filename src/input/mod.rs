@@ -62,11 +62,11 @@ use crate::bindings::Bindings;
 use crate::output;
 use crate::shell::WindowId;
 use crate::state::State;
-use crate::time::{Clock, Instant};
 pub use around::{InputTimes, ShortcutTarget, TabletClients, Timed};
 use cursor::Cursor;
 pub use event::{Gesture, InputEvent, KeyboardId, Scroll, ScrollSource, Switch};
 use serials::ActionSerials;
+use upbeat_timing::time::{Clock, Instant};
 
 /// Milliseconds until a held key repeats.
 const REPEAT_DELAY_MS: i32 = 400;

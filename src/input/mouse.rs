@@ -8,8 +8,8 @@ use crate::bindings::{Action, Bound, Trigger, Turned};
 use crate::output::{self, InputKind};
 use crate::shell;
 use crate::state::State;
-use crate::time::{Instant, Span};
-use crate::timing::scroll::{NOTCH_DISTANCE, NOTCH_PARTS};
+use upbeat_timing::scroll::{NOTCH_DISTANCE, NOTCH_PARTS};
+use upbeat_timing::time::{Instant, Span};
 
 /// What counts as a step of fingers on a touchpad, in the coordinates of pointer motion: about a centimetre, so that one is not
 /// many.

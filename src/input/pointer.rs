@@ -15,7 +15,7 @@ use crate::shell::question::{self, Taken};
 use crate::shell::region::{self, PickedWith};
 use crate::shell::{self, overview, popup};
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant};
 
 /// Buttons that are down.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use smithay::utils::SERIAL_COUNTER;
 use super::{behind, foresight};
 use crate::state::State;
 use crate::surface::foresight::Device;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Ends its grab on no surface, and keeps the releases that follow.
 pub(super) fn let_go(state: &mut State, now: Instant) {

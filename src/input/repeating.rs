@@ -4,7 +4,7 @@ use super::{KeyboardId, acting};
 use crate::bindings::{Action, Bound};
 use crate::output::{self, InputKind};
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// A key that is held.
 #[derive(Debug)]

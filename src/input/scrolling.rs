@@ -11,8 +11,8 @@ use super::event::{Scroll, ScrollSource, Stops};
 use crate::output::{self, InputKind, scrolling};
 use crate::state::State;
 use crate::surface::scroll::{Inputs, moved_by};
-use crate::time::{Instant, Span};
-use crate::timing::scroll::{Movement, NOTCH_PARTS, WHEEL_TURN, Way};
+use upbeat_timing::scroll::{Movement, NOTCH_PARTS, WHEEL_TURN, Way};
+use upbeat_timing::time::{Instant, Span};
 
 /// A wheel that was not turned for so long is turned anew: whoever lies below the pointer by then has it.
 const WHEEL_PAUSE: Span = Span::from_millis(300);

@@ -17,7 +17,7 @@ use crate::output::{self, InputKind};
 use crate::shell::swipes::{self, Along, Fingers};
 use crate::shell::workspaces::Screen;
 use crate::state::State;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// So many fingers on a touchpad mean the session.
 const FINGERS: u32 = 3;

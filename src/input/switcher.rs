@@ -8,7 +8,7 @@
 use crate::shell::overview;
 use crate::shell::{self, WindowId};
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// How long the modifier is held before the windows are shown beside each other: longer than it takes to press and let go.
 const SHOWN_AFTER: Span = Span::from_millis(250);

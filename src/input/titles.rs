@@ -8,7 +8,7 @@ use super::drag;
 use crate::bindings::BUTTON_LEFT;
 use crate::shell::{self, WindowId, arranging};
 use crate::state::State;
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Linux event code of the middle button.
 const BUTTON_MIDDLE: u32 = 0x112;

@@ -15,8 +15,8 @@ use crate::shell::region::{self, PickedWith};
 use crate::shell::{self, overview, popup, swipes};
 use crate::state::State;
 use crate::surface::foresight::Device;
-use crate::time::{Clock, Instant};
-use crate::timing::scroll::Way;
+use upbeat_timing::scroll::Way;
+use upbeat_timing::time::{Clock, Instant};
 
 /// A finger that went further than this drags: less is a tap that was not quite still.
 const SLOP: f64 = 8.0;

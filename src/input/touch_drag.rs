@@ -16,7 +16,7 @@ use crate::guard;
 use crate::output::{self, InputKind};
 use crate::state::State;
 use crate::surface::foresight::Device;
-use crate::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant};
 
 /// The finger that drags something between clients: where it is.
 pub(super) fn carrier(state: &State) -> Option<Point<f64, Logical>> {

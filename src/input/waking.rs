@@ -7,7 +7,7 @@
 use crate::input::event::{Gesture, InputEvent};
 use crate::output::power;
 use crate::state::State;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
 
 /// Outputs that are off, and what is not for anybody.
 #[derive(Debug, Default)]

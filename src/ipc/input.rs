@@ -3,10 +3,10 @@
 use smithay::backend::input::{TabletToolCapabilities, TabletToolDescriptor, TabletToolType};
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
-use crate::client::message::input::InputEvent;
 use crate::input::tablet::{Axes, ToolAction, ToolEvent};
 use crate::input::{InputEvent as DeviceEvent, KeyboardId, Scroll, ScrollSource};
-use crate::time::Instant;
+use upbeat_record::ipc::message::input::InputEvent;
+use upbeat_timing::time::Instant;
 
 /// One click of a wheel, in logical pixels.
 const WHEEL_CLICK: f64 = 15.0;

@@ -1,8 +1,8 @@
 //! `upbeat msg`: asking a running session, and telling it something.
 //!
 //! # How to use it
-//! The session makes a [`Server`] on [`ipc_path`](crate::session::socket::ipc_path) beside its Wayland socket, passes
-//! the path to its children as [`PATH_VARIABLE`], puts the server's descriptor into its event loop, and calls
+//! The session makes a [`Server`] on [`ipc_path`](upbeat_record::ipc::socket_path) beside its Wayland socket, passes
+//! the path to its children as [`PATH_VARIABLE`](upbeat_record::ipc::PATH_VARIABLE), puts the server's descriptor into its event loop, and calls
 //! [`Server::dispatch`] when it is readable. Whatever holds the answers implements [`Respond`].
 //!
 //! The socket belongs to the user alone (mode 0600). The server never blocks: it reads and answers a bounded amount a
@@ -10,24 +10,17 @@
 //! asks for events is told of every change in order, before anybody has an answer that it shows in; one who leaves 1 MiB of
 //! them unread is let go.
 //!
-//! [`message`] is the language; [`Client`] speaks it.
+//! [`message`] is the language; [`Client`](upbeat_record::ipc::Client) speaks it.
 
-mod client;
 mod connection;
 pub mod input;
-mod report;
 pub mod screenshot;
 mod server;
 
-pub use client::{Client, ClientError, Follower, find_socket};
 pub use server::{Completion, Respond, Server, ServerError, Ticket};
 
-pub use crate::client::message;
-use crate::client::message::event::Event;
-use crate::client::message::{Request, Response};
-
-/// The environment variable that leads the session's programs to its private socket.
-pub const PATH_VARIABLE: &str = "UPBEAT_SOCKET";
+use upbeat_record::ipc::message::event::Event;
+use upbeat_record::ipc::message::{Request, Response};
 
 /// The longest request in bytes, with its newline. Answers may be longer.
 pub const LONGEST_REQUEST: usize = 64 * 1024;

@@ -10,10 +10,10 @@ use png::{BitDepth, ColorType, Compression, Encoder};
 
 use super::Completion;
 use crate::backend::{PixelBuffer, Shot};
-use crate::client::message::Response;
-use crate::faults::{self, Fault};
-use crate::files;
 use crate::turn::Turn;
+use upbeat_record::faults::{self, Fault};
+use upbeat_record::files;
+use upbeat_record::ipc::message::Response;
 
 /// Pictures that are written at once, each with a thread and some megabytes.
 const MOST_WRITTEN: usize = 4;

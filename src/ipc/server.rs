@@ -14,9 +14,9 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockop
 
 use super::Met;
 use super::connection::{Connection, ConnectionError};
-use crate::client::message::event::{Event, News};
-use crate::client::message::{Answer, Question, Request, Response, VERSION};
 use crate::descriptors::Door;
+use upbeat_record::ipc::message::event::{Event, News};
+use upbeat_record::ipc::message::{Answer, Question, Request, Response, VERSION};
 
 /// How many clients may be connected at once. One more takes the place of the one that has said nothing whole for longest;
 /// it has to wait while all have something done for them.

@@ -10,9 +10,10 @@ use std::thread;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{Client, ClientError, Completion, LONGEST_REQUEST, Met, Respond, Server, Ticket};
-use crate::client::message::event::Event;
-use crate::client::message::{Request, Response};
+use super::{Completion, LONGEST_REQUEST, Met, Respond, Server, Ticket};
+use upbeat_record::ipc::message::event::Event;
+use upbeat_record::ipc::message::{Request, Response};
+use upbeat_record::ipc::{Client, ClientError};
 
 /// Answers `outputs` with a lot of text, keeps the completions of screenshots, refuses the rest.
 #[derive(Default)]

@@ -1,16 +1,16 @@
 //! Between surfaces that know what they draw for and the grid of their output: which pacing is in force, which targets
-//! are sent and which do not hold any more. Asked once in a turn; decided in [`timing::ahead`](crate::timing::ahead).
+//! are sent and which do not hold any more. Asked once in a turn; decided in [`timing::ahead`](upbeat_timing::ahead).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::{OutputState, Outputs, pacing};
 use crate::state::State;
 use crate::surface::{ClientEntry, Entry, FrameListener, Revoked};
-use crate::time::{Clock, Instant, Span};
-use crate::timing::ahead::{Ahead, Bound, Circumstances, Issued, Reason};
-use crate::timing::id::OutputId;
-use crate::timing::target::{RefreshIndex, Target};
-use crate::timing::virtualizer::Grid;
+use upbeat_timing::ahead::{Ahead, Bound, Circumstances, Issued, Reason};
+use upbeat_timing::id::OutputId;
+use upbeat_timing::target::{RefreshIndex, Target};
+use upbeat_timing::time::{Clock, Instant, Span};
+use upbeat_timing::virtualizer::Grid;
 
 /// A pacing object was made.
 pub fn begin(state: &mut State, surface: &WlSurface) {

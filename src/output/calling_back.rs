@@ -5,12 +5,12 @@ use super::pacing::{HIDDEN_INTERVAL, hidden_waits};
 use super::{OutputState, Outputs, ahead, early, spare_buffer};
 use crate::state::State;
 use crate::surface::{self, Entry, Unshown};
-use crate::time::{Clock, Instant};
-use crate::timing::conductor::PacerId;
-use crate::timing::id::OutputId;
-use crate::timing::pacer::Pacer;
-use crate::timing::record::ClientFrameRecord;
-use crate::timing::target::Target;
+use upbeat_timing::conductor::PacerId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::pacer::Pacer;
+use upbeat_timing::record::ClientFrameRecord;
+use upbeat_timing::target::Target;
+use upbeat_timing::time::{Clock, Instant};
 
 /// Sends the callbacks of one client.
 pub(super) fn call_back(

@@ -26,8 +26,8 @@ use crate::shell::overview::Overlays;
 use crate::shell::render_order::{Stacked, View};
 use crate::shell::{Hand, Shell};
 use crate::state::State;
-use crate::time::Instant;
-use crate::timing::id::{OutputId, WindowId};
+use upbeat_timing::id::{OutputId, WindowId};
+use upbeat_timing::time::Instant;
 
 /// What lies behind the lock.
 const LOCKED: [f32; 3] = [0.0; 3];

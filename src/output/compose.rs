@@ -24,10 +24,10 @@ use crate::render::Finished;
 use crate::scene::{OnPlane, Scene};
 use crate::state::State;
 use crate::surface::{Feedback, Path};
-use crate::time::Clock;
-use crate::timing::id::{FrameId, OutputId};
-use crate::timing::output::Composed;
-use crate::timing::record::Need;
+use upbeat_timing::id::{FrameId, OutputId};
+use upbeat_timing::output::Composed;
+use upbeat_timing::record::Need;
+use upbeat_timing::time::Clock;
 
 /// What a latch came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,8 +17,8 @@ use crate::scene::{CursorLayer, CursorView, Scene};
 use crate::shell::Hand;
 use crate::state::State;
 use crate::surface::showing::{self, Look};
-use crate::timing::id::OutputId;
 use crate::turn::Turn;
+use upbeat_timing::id::OutputId;
 
 /// Larger cursors are shown cut off: no client means them. So are those that are larger than the plane that shows them.
 const LARGEST: i32 = 512;

@@ -15,10 +15,10 @@ use crate::render::{Drawn, Finished, Job, JobId, Recovered, Renderer};
 use crate::scene::Scene;
 use crate::state::State;
 use crate::surface::Unshown;
-use crate::time::Clock;
-use crate::timing::frames::{Frame, Stage};
-use crate::timing::id::FrameId;
-use crate::timing::record::Need;
+use upbeat_timing::frames::{Frame, Stage};
+use upbeat_timing::id::FrameId;
+use upbeat_timing::record::Need;
+use upbeat_timing::time::Clock;
 
 /// What came of handing a scene over.
 pub(super) enum Begun {

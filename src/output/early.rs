@@ -1,5 +1,5 @@
 //! Early callbacks: what a client draws, for the proof that it draws for the time of its callbacks
-//! ([`crate::timing::pacer::Verdict`]).
+//! ([`upbeat_timing::pacer::Verdict`]).
 
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -9,10 +9,10 @@ use super::OutputState;
 use crate::guard;
 use crate::state::State;
 use crate::surface::{Surfaces, fingerprint};
-use crate::time::{Instant, Span};
-use crate::timing::conductor::PacerId;
-use crate::timing::id::ClientId;
-use crate::timing::pacer::{EarlyRule, Verdict};
+use upbeat_timing::conductor::PacerId;
+use upbeat_timing::id::ClientId;
+use upbeat_timing::pacer::{EarlyRule, Verdict};
+use upbeat_timing::time::{Instant, Span};
 
 /// What processes call themselves that stand for X clients: Xwayland itself, and the one that manages its windows where
 /// the compositor does not (names as the kernel keeps them, 15 bytes).

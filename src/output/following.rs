@@ -20,8 +20,8 @@ use crate::shell::Hand;
 use crate::state::State;
 use crate::surface::follower::{self, Means};
 use crate::surface::{reach, root};
-use crate::time::{Clock, Instant};
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::{Clock, Instant};
 
 /// Who follows, and on what the pointer is.
 #[derive(Debug, Default)]

@@ -1,5 +1,5 @@
 //! What travels with a frame of an output, from the moment at which its content is chosen until everybody has heard what
-//! became of it. Where it is on its way is known to its [`FrameQueue`](crate::timing::frames::FrameQueue) alone.
+//! became of it. Where it is on its way is known to its [`FrameQueue`](upbeat_timing::frames::FrameQueue) alone.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::backend::plane::Planes;
 use crate::render::{Drawn, JobId};
 use crate::scene::{CursorLayer, Scene};
 use crate::surface::{Feedback, Unshown};
-use crate::time::{Instant, Span};
-use crate::timing::frames::Frame;
-use crate::timing::id::FrameId;
-use crate::timing::record::{ClientFrameRecord, FrameRecord, Need};
-use crate::timing::target::{RefreshIndex, Target};
+use upbeat_timing::frames::Frame;
+use upbeat_timing::id::FrameId;
+use upbeat_timing::record::{ClientFrameRecord, FrameRecord, Need};
+use upbeat_timing::target::{RefreshIndex, Target};
+use upbeat_timing::time::{Instant, Span};
 
 /// What a frame shows, and who waits for it.
 #[derive(Debug)]
@@ -135,9 +135,9 @@ impl OutputState {
         Some(self.last_sequence? + index.since(last))
     }
 
-    pub(crate) fn pacing(&self) -> crate::timing::pacing::Pacing {
-        use crate::timing::output::LatchPolicy;
-        use crate::timing::pacing::Pacing;
+    pub(crate) fn pacing(&self) -> upbeat_timing::pacing::Pacing {
+        use upbeat_timing::output::LatchPolicy;
+        use upbeat_timing::pacing::Pacing;
         match self.conductor.output().policy() {
             LatchPolicy::AtRefresh => Pacing::Vsync,
             LatchPolicy::Late => self.wish.and_then(|wish| wish.fixed()).unwrap_or(Pacing::JustInTime),

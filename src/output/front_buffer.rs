@@ -25,9 +25,9 @@ use crate::state::State;
 use crate::surface::content::SurfaceContent;
 use crate::surface::front_buffer::{FrontBuffer, FrontState, Reason, ScanTimes};
 use crate::surface::pixels;
-use crate::time::{Clock, Instant, Span};
-use crate::timing::id::OutputId;
-use crate::timing::record::Need;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::record::Need;
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// A client is told anew where the beam is when that is off by more: a third of what it should leave ahead of it.
 const MOST_OFF: Span = Span::from_micros(100);

@@ -2,8 +2,8 @@
 
 use crate::backend::GammaRamp;
 use crate::state::State;
-use crate::timing::id::OutputId;
-use crate::timing::record::Need;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::record::Need;
 
 /// How many entries a channel of the output's table has; `None` where it has none.
 pub fn size(state: &State, id: OutputId) -> Option<u32> {

@@ -22,12 +22,12 @@ use crate::backend::plane::Planes;
 use crate::backend::{Change, PixelRect, Plan};
 use crate::scene::CursorLayer;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
-use crate::timing::frames::{Stage, Step};
-use crate::timing::id::{FrameId, OutputId};
-use crate::timing::output::{Finished, Work};
-use crate::timing::record::Need;
-use crate::timing::target::{RefreshIndex, Target};
+use upbeat_timing::frames::{Stage, Step};
+use upbeat_timing::id::{FrameId, OutputId};
+use upbeat_timing::output::{Finished, Work};
+use upbeat_timing::record::Need;
+use upbeat_timing::target::{RefreshIndex, Target};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// A refresh that was latched.
 #[derive(Clone, Copy, Debug)]

@@ -13,14 +13,14 @@ use crate::backend::{Display, Identity, Mode};
 use crate::render::Canvas;
 use crate::shell::Monitor;
 use crate::state::State;
-use crate::time::{Clock, Instant};
-use crate::timing::conductor::Conductor;
-use crate::timing::id::OutputId;
-use crate::timing::output::OutputMachine;
-use crate::timing::pacing::PacingWish;
-use crate::timing::record::{Need, OutputStatistics, Ring};
-use crate::timing::vsync::VsyncModel;
 use crate::turn::Turn;
+use upbeat_timing::conductor::Conductor;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::output::OutputMachine;
+use upbeat_timing::pacing::PacingWish;
+use upbeat_timing::record::{Need, OutputStatistics, Ring};
+use upbeat_timing::time::{Clock, Instant};
+use upbeat_timing::vsync::VsyncModel;
 
 /// Millimetres of a pixel on a monitor that does not say: 96 dots an inch.
 const DEFAULT_PIXEL_MM: f64 = 25.4 / 96.0;

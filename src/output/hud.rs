@@ -4,9 +4,9 @@ use super::overlays::hud::{Column, FRAMES, Figures, WORDS, milliseconds};
 use super::{OutputState, statistics};
 use crate::shell::Shell;
 use crate::surface::Surfaces;
-use crate::time::Span;
-use crate::timing::record::FrameRecord;
-use crate::trace::why_late;
+use upbeat_record::trace::why_late;
+use upbeat_timing::record::FrameRecord;
+use upbeat_timing::time::Span;
 
 /// What there is to say of `output`; drawing it took `cost` last time.
 pub(super) fn figures(

@@ -13,11 +13,11 @@ use crate::shell::animation::Shown;
 use crate::shell::layers::Pinned;
 use crate::state::State;
 use crate::surface::Entry;
-use crate::time::{Clock, Instant, Span};
-use crate::timing::defaults::START_DELAY;
-use crate::timing::id::{ClientId, OutputId, WindowId};
-use crate::timing::record::Need;
-use crate::timing::target::{RefreshIndex, Target};
+use upbeat_timing::defaults::START_DELAY;
+use upbeat_timing::id::{ClientId, OutputId, WindowId};
+use upbeat_timing::record::Need;
+use upbeat_timing::target::{RefreshIndex, Target};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// Latches `target`: a frame that was finished for it is shown, or else content is chosen, drawn and submitted.
 pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {

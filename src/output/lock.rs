@@ -9,8 +9,8 @@
 use super::OutputState;
 use super::frame::Content;
 use crate::state::State;
-use crate::timing::frames::{Frame, Stage};
-use crate::timing::record::Need;
+use upbeat_timing::frames::{Frame, Stage};
+use upbeat_timing::record::Need;
 
 /// From now on nothing but the lock is chosen. What was chosen before and was not submitted yet is not shown.
 pub(super) fn cover(state: &mut State) {

@@ -2,7 +2,7 @@
 //!
 //! [`turn`] is the one place where the order of things is written down; `latch` chooses and composes, `present`
 //! hears what became of it, [`pacing`] calls clients back. When all this happens is decided in
-//! [`timing`](crate::timing), by one [`Conductor`] per output.
+//! [`timing`](upbeat_timing), by one [`Conductor`] per output.
 
 pub mod ahead;
 mod bare;
@@ -69,15 +69,6 @@ pub use crate::shell::geometry;
 use crate::shell::{Hand, Shell, hit};
 use crate::state::State;
 use crate::surface::Entry;
-use crate::time::{Clock, Instant};
-use crate::timing::conductor::Conductor;
-use crate::timing::id::{ClientId, FrameId, OutputId};
-use crate::timing::order::Order;
-use crate::timing::pacer::Pacer;
-use crate::timing::pacing::PacingWish;
-use crate::timing::record::{FrameRecord, Need, OutputStatistics, Ring};
-use crate::timing::target::RefreshIndex;
-use crate::trace::kernel_times::KernelTimer;
 pub use capture::{OwnPicture, capture, picture_of_window};
 use frame::Content;
 pub use on_screen::place_on_screen;
@@ -85,9 +76,18 @@ use paced_clients::PacedClients;
 pub use panel::{place_of_pixel, place_on_panel, turn_of};
 use rules::PacingRules;
 pub use shows::Showing;
+use upbeat_record::trace::kernel_times::KernelTimer;
+use upbeat_timing::conductor::Conductor;
+use upbeat_timing::id::{ClientId, FrameId, OutputId};
+use upbeat_timing::order::Order;
+use upbeat_timing::pacer::Pacer;
+use upbeat_timing::pacing::PacingWish;
+use upbeat_timing::record::{FrameRecord, Need, OutputStatistics, Ring};
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Clock, Instant};
 
 /// Frames of an output whose records are kept.
-const RECORDS: usize = crate::timing::record::RECORDS_KEPT;
+const RECORDS: usize = upbeat_timing::record::RECORDS_KEPT;
 
 /// All outputs.
 pub struct Outputs {
@@ -118,7 +118,7 @@ pub struct Outputs {
     /// Per-window statistics.
     pub statistics: statistics::Windows,
     /// Where records are written to.
-    pub frame_log: Option<crate::trace::FrameLog>,
+    pub frame_log: Option<upbeat_record::trace::FrameLog>,
     /// What the kernel did instead of running us, as evidence of misses.
     pub kernel: KernelTimer,
     /// How many frames of our own animations are rendered ahead; 0 for none.

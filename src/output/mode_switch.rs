@@ -16,8 +16,8 @@
 use super::{OutputState, Outputs};
 use crate::backend::{Mode, ModeId, Slowest};
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// How long a driver has for an answer. Training a link takes a second or two, and a device does one output after the other.
 const LONGEST_WAIT: Span = Span::from_seconds(5);

@@ -6,8 +6,8 @@ use smithay::utils::{Logical, Rectangle};
 use super::{all, need_all_for, pacing};
 use crate::scene::CursorView;
 use crate::state::State;
-use crate::time::Clock;
-use crate::timing::record::Need;
+use upbeat_timing::record::Need;
+use upbeat_timing::time::Clock;
 
 /// Something that `surface` shows has changed.
 pub(super) fn need(state: &mut State, surface: &WlSurface) {

@@ -3,8 +3,8 @@
 use ahash::HashMap;
 
 use super::pacing::ClientPacing;
-use crate::timing::conductor::PacerId;
-use crate::timing::id::ClientId;
+use upbeat_timing::conductor::PacerId;
+use upbeat_timing::id::ClientId;
 
 /// The clients of one output.
 #[derive(Debug, Default)]

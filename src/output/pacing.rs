@@ -6,13 +6,13 @@ use super::{OutputState, Outputs, spare_buffer};
 use crate::state::State;
 use crate::surface::queue::STAMP_TOLERANCE;
 use crate::surface::{ClientEntry, Commit, Committed, Entry, Finished, Surfaces};
-use crate::time::{Clock, Instant, Span};
-use crate::timing::conductor::PacerId;
-use crate::timing::id::{ClientId, OutputId, SurfaceId, UpdateId, WindowId};
-use crate::timing::pacer::{Answer, MissBudgets, Pacer};
-use crate::timing::pacing::{Pacing, PacingWish};
-use crate::timing::record::ClientFrameRecord;
-use crate::timing::target::{RefreshIndex, Target};
+use upbeat_timing::conductor::PacerId;
+use upbeat_timing::id::{ClientId, OutputId, SurfaceId, UpdateId, WindowId};
+use upbeat_timing::pacer::{Answer, MissBudgets, Pacer};
+use upbeat_timing::pacing::{Pacing, PacingWish};
+use upbeat_timing::record::ClientFrameRecord;
+use upbeat_timing::target::{RefreshIndex, Target};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// How often surfaces that nobody sees are called back: often enough that nobody hangs, too seldom to cost anything.
 pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
@@ -22,7 +22,7 @@ pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
 pub struct ClientPacing {
     /// Its pacer.
     pub pacer: PacerId,
-    pub(super) clock: Option<crate::process_clock::ProcessClock>,
+    pub(super) clock: Option<upbeat_record::process_clock::ProcessClock>,
     /// When it committed last since it was called back, while some of its surfaces have not; and the next refresh by then.
     pub(super) partial: Option<(Instant, RefreshIndex)>,
 }

@@ -52,9 +52,9 @@ impl OutputState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timing::beam::ScanDirection;
     use proptest::prelude::*;
     use smithay::output::{Mode, PhysicalProperties, Scale, Subpixel};
+    use upbeat_timing::beam::ScanDirection;
 
     fn output(turn: Turn, scale: f64) -> Output {
         let physical = PhysicalProperties {

@@ -11,7 +11,7 @@ use super::panel::turn_of;
 use super::power;
 use crate::backend::{Display, DisplayEvent};
 use crate::state::State;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
 
 /// The display of an output that was taken out of the layout.
 pub struct Parked {

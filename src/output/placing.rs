@@ -20,7 +20,7 @@ use crate::shell::{Shell, Window};
 use crate::surface::Surfaces;
 use crate::surface::content::SurfaceContent;
 use crate::surface::tree::{self, find_downward};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Where a tree of surfaces goes: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
 /// coordinates), and everything else with it.

@@ -2,9 +2,9 @@
 
 use super::pacing;
 use crate::state::State;
-use crate::time::Clock;
-use crate::timing::id::OutputId;
-use crate::timing::record::Need;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::record::Need;
+use upbeat_timing::time::Clock;
 
 /// Switches an output on or off. Off, it keeps its place and its windows, but nothing on it is drawn and it has no
 /// timer: whoever draws there is called back once a second, as everybody is who cannot be seen.

@@ -11,14 +11,14 @@ use crate::backend::{ClockSource, DisplayEvent, LossReason};
 use crate::shell::Hand;
 use crate::state::State;
 use crate::surface::Shown;
-use crate::time::{Clock, Instant};
-use crate::timing::frames::Stage;
-use crate::timing::id::FrameId;
-use crate::timing::record::{Blame, ClientFrameRecord, Interference, Lost, Need, Outcome};
-use crate::timing::target::RefreshIndex;
-use crate::timing::vsync::Observation;
-use crate::trace::FrameLog;
-use crate::trace::kernel_times::KernelTimer;
+use upbeat_record::trace::FrameLog;
+use upbeat_record::trace::kernel_times::KernelTimer;
+use upbeat_timing::frames::Stage;
+use upbeat_timing::id::FrameId;
+use upbeat_timing::record::{Blame, ClientFrameRecord, Interference, Lost, Need, Outcome};
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Clock, Instant};
+use upbeat_timing::vsync::Observation;
 
 /// Takes in what the displays have to say.
 pub(super) fn hear_displays(state: &mut State) {

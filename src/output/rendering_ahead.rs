@@ -33,7 +33,7 @@
 //!
 //! What answers somebody starts in the next frame, which is latched just in time like the one after it. A window that
 //! opens or goes answers nobody: it starts a refresh later, and every frame of it that moves is rendered ahead
-//! (`START_DELAY` in [`defaults`](crate::timing::defaults)), unless a client draws meanwhile.
+//! (`START_DELAY` in [`defaults`](upbeat_timing::defaults)), unless a client draws meanwhile.
 
 use super::choosing::choose;
 use super::drawing::Begun;
@@ -43,13 +43,13 @@ use crate::render::Renderer;
 use crate::scene::Scene;
 use crate::shell::swipes;
 use crate::state::State;
-use crate::time::{Clock, Instant};
-use crate::timing::defaults::ANIMATION;
-use crate::timing::frames::Step;
-use crate::timing::id::{FrameId, OutputId};
-use crate::timing::output::Work;
-use crate::timing::pacing::Pacing;
-use crate::timing::record::{FrameRecord, Need};
+use upbeat_timing::defaults::ANIMATION;
+use upbeat_timing::frames::Step;
+use upbeat_timing::id::{FrameId, OutputId};
+use upbeat_timing::output::Work;
+use upbeat_timing::pacing::Pacing;
+use upbeat_timing::record::{FrameRecord, Need};
+use upbeat_timing::time::{Clock, Instant};
 
 impl super::Outputs {
     /// What may be done ahead.

@@ -8,10 +8,10 @@ use crate::shell::layers::{self, LayerLook};
 use crate::shell::wishes::{self, Named, Wishes};
 use crate::shell::workspaces::Number;
 use crate::state::State;
-use crate::timing::id::{ClientId, OutputId};
-use crate::timing::output::LatchPolicy;
-use crate::timing::pacer::{EarlyRule, MissBudgets};
-use crate::timing::pacing::{Pacing, PacingWish};
+use upbeat_timing::id::{ClientId, OutputId};
+use upbeat_timing::output::LatchPolicy;
+use upbeat_timing::pacer::{EarlyRule, MissBudgets};
+use upbeat_timing::pacing::{Pacing, PacingWish};
 
 /// How clients are to be paced. What counts first: a choice at run time, the application's rule, the output, the
 /// default.

@@ -13,11 +13,11 @@ use crate::surface::content::SurfaceContent;
 use crate::surface::scroll::{self, ScrollListener};
 use crate::surface::tree::find_downward;
 use crate::surface::{self, Entry, Surfaces};
-use crate::time::{Clock, Instant};
-use crate::timing::id::OutputId;
-use crate::timing::record::Need;
-use crate::timing::scroll::{Movement, ShownAt};
-use crate::timing::target::Target;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::record::Need;
+use upbeat_timing::scroll::{Movement, ShownAt};
+use upbeat_timing::target::Target;
+use upbeat_timing::time::{Clock, Instant};
 
 use std::sync::Arc;
 

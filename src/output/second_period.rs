@@ -16,9 +16,9 @@ use super::spare_buffer::can_draw;
 use super::{OutputState, pacing};
 use crate::state::State;
 use crate::surface::Entry;
-use crate::time::Clock;
-use crate::timing::id::OutputId;
-use crate::timing::target::RefreshIndex;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::Clock;
 
 /// The latch for `index` is over: what waits only for the refresh behind it is applied now. No latch lies between, and what
 /// was shown before goes back to its client a refresh earlier.

@@ -13,10 +13,10 @@ use super::{OutputState, Outputs, ahead, early, gates, in_place, needed, pacing,
 use crate::bounds::MAX_NESTING;
 use crate::state::State;
 use crate::surface::{self, Commit, Committed, Finished, ShowsSurfaces};
-use crate::time::{Clock, Instant};
-use crate::timing::ahead::Bound;
-use crate::timing::id::{ClientId, SurfaceId};
-use crate::timing::target::Target;
+use upbeat_timing::ahead::Bound;
+use upbeat_timing::id::{ClientId, SurfaceId};
+use upbeat_timing::target::Target;
+use upbeat_timing::time::{Clock, Instant};
 
 /// What outputs show: another one whenever something else may be seen. For each whether it is on, how many scenes were chosen for
 /// it, and where the one is in memory that it shows: none of those that there were by then is in the same place.

@@ -5,7 +5,7 @@
 
 use super::OutputState;
 use crate::surface::{BufferMemory, Entry};
-use crate::timing::pacing::Class;
+use upbeat_timing::pacing::Class;
 
 /// Updates of which a client in a device's memory can spare the buffers, beside what is on screen and what is in flight.
 const MOST_WAITING_IN_DEVICE: usize = 1;

@@ -28,9 +28,9 @@ use crate::shell::effects::Effects;
 use crate::state::State;
 use crate::surface::background::Background;
 use crate::surface::content::SurfaceContent;
-use crate::time::Instant;
-use crate::timing::id::{OutputId, WindowId};
 use crate::turn::Turn;
+use upbeat_timing::id::{OutputId, WindowId};
+use upbeat_timing::time::Instant;
 
 /// More surfaces than this that may be seen now are no reason to look at each: all is looked at.
 const MOST_APPEARED: usize = 32;

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use ahash::HashMap;
 
-use crate::timing::id::SurfaceId;
-use crate::timing::record::{ClientFrameRecord, RECORDS_KEPT, WindowStatistics};
+use upbeat_timing::id::SurfaceId;
+use upbeat_timing::record::{ClientFrameRecord, RECORDS_KEPT, WindowStatistics};
 
 /// Missed frames of a window that are kept: what went wrong last.
 const MISSES_KEPT: usize = 16;

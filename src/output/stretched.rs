@@ -18,7 +18,7 @@ use super::placing::{Fit, Placing};
 use crate::scene::{Scene, Shape};
 use crate::surface::scroll::StretchedContent;
 use crate::surface::tree;
-use crate::timing::scroll::Side;
+use upbeat_timing::scroll::Side;
 
 impl Placing<'_> {
     /// The last rows or columns of a view's contents, over what is missing of its document at its ends.

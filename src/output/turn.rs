@@ -8,10 +8,10 @@ use super::{
 };
 use crate::shell::strips;
 use crate::state::State;
-use crate::time::{Clock, Instant};
-use crate::timing::conductor::Action;
-use crate::timing::id::OutputId;
-use crate::timing::order::Pending;
+use upbeat_timing::conductor::Action;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::order::Pending;
+use upbeat_timing::time::{Clock, Instant};
 
 /// Actions of one output in one turn, at most: a stuck machine must not hang the session.
 const ACTIONS_PER_TURN: u32 = 1_024;

@@ -15,7 +15,7 @@ use smithay::wayland::commit_timing::CommitTimingManagerState;
 use super::floor::delegate;
 use crate::guard::Handlers;
 use crate::state::State;
-use crate::time::NANOS_PER_SECOND;
+use upbeat_timing::time::NANOS_PER_SECOND;
 
 delegate!(global WpCommitTimingManagerV1: bool => CommitTimingManagerState);
 delegate!(WpCommitTimingManagerV1: bool => CommitTimingManagerState);

@@ -21,7 +21,7 @@ use smithay::reexports::wayland_server::backend::ClientId;
 use crate::guard::Kind;
 use crate::shell;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// Ends of objects in a turn that do not wait. Programs have about a hundred objects, and end in one go.
 pub const AT_ONCE: u32 = 256;

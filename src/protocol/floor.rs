@@ -5,10 +5,10 @@ use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
 use super::offers;
-use crate::faults::{self, Fault};
 use crate::guard::Handlers;
 use crate::guard::floor::{self, catch};
 use crate::state::State;
+use upbeat_record::faults::{self, Fault};
 
 impl<I, U> Dispatch<I, U> for State
 where

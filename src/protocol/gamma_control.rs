@@ -24,7 +24,7 @@ use crate::guard::Handlers;
 use crate::lent_files;
 use crate::output::{gamma, hotplug};
 use crate::state::State;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
 
 const VERSION: u32 = 1;
 

@@ -17,7 +17,7 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use crate::guard::Handlers;
 use crate::input::{InputTimes, Timed};
 use crate::state::State;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 const VERSION: u32 = 1;
 

@@ -9,10 +9,10 @@ use smithay::reexports::wayland_server::protocol::wl_data_offer::WlDataOffer;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource, ResourceData};
 
 use super::selection::drag::DragOffer;
-use crate::faults::{self, Fault};
 use crate::guard;
 use crate::guard::floor::{self, catch};
 use crate::state::State;
+use upbeat_record::faults::{self, Fault};
 
 /// What Smithay does, and what it throws is caught.
 struct Covered(Arc<dyn ObjectData<State>>);

@@ -19,8 +19,8 @@ use super::seldom::Seldom;
 use crate::guard::Handlers;
 use crate::output::{hotplug, power};
 use crate::state::State;
-use crate::time::{Clock, Instant};
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::{Clock, Instant};
 
 const VERSION: u32 = 1;
 

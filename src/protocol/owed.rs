@@ -4,7 +4,7 @@ use super::selection;
 use crate::guard;
 use crate::input;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// Until then: a person hardly notices, and a client that is stopped for hours costs ten wake-ups a second.
 const LOOK_AGAIN: Span = Span::from_millis(100);

@@ -1,6 +1,6 @@
 //! What a client has the session do, and all others pay for: some of it at once, and the rest as seldom as a person does it.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// So many are done at once after a while without any: a program that arranges outputs tries a few arrangements.
 const AT_ONCE: u32 = 8;

@@ -15,10 +15,10 @@ use smithay::wayland::buffer::BufferHandler;
 use smithay::wayland::shm::{ShmBufferUserData, ShmHandler, ShmPoolUserData, ShmState};
 
 use super::floor::delegate;
-use crate::faults::{self, Fault};
 use crate::guard::{self, Handlers, Kind};
 use crate::lent_files;
 use crate::state::State;
+use upbeat_record::faults::{self, Fault};
 
 /// Advertises the global.
 pub fn new(display: &DisplayHandle) -> ShmState {

@@ -30,11 +30,11 @@ use crate::input::{KeyboardId, text};
 use crate::lent_files::Account;
 use crate::shell;
 use crate::state::State;
-use crate::time::Clock;
 use file::MAX_KEYMAP_BYTES;
 pub use file::{KeymapFile, Refusal};
 use order::Keyboards;
 use readers::Owner;
+use upbeat_timing::time::Clock;
 use waiting::{Said, Stroke};
 
 const VERSION: u32 = 1;

@@ -26,7 +26,7 @@ use crate::input::{self, InputEvent, Scroll, ScrollSource};
 use crate::later;
 use crate::output;
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant};
 
 const VERSION: u32 = 2;
 /// One step of a wheel in `wl_pointer.axis_value120`.

@@ -21,7 +21,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use watchdog::{Allowance, Watchdog};
 
-use crate::time::{Instant, NANOS_PER_SECOND, Span};
+use upbeat_timing::time::{Instant, NANOS_PER_SECOND, Span};
 
 /// So long may a thread compute without sleeping once, in microseconds: more than a driver's slowest modeset computes, and less
 /// than a person takes to reach for the power switch.

@@ -1,6 +1,6 @@
 //! Whether a thread has computed for too long, or rests again. Pure: fed with the time and the thread's processor time.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// The watchdog looks at stretches of this length.
 const STRETCH: Span = Span::from_millis(500);

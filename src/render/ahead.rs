@@ -12,7 +12,7 @@ use smithay::reexports::wayland_server::Resource as _;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Point, Rectangle};
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// No more bytes are copied with one frame before they are seen.
 pub const MOST_AHEAD: usize = 2 << 20;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::RenderError;
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// Something that goes wrong with one frame, or with several.
 #[derive(Debug)]

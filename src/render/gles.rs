@@ -34,7 +34,7 @@ use super::{Drawn, Job, RenderError, background, gles_error, rounded, to_rects};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::scene::Scene;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Frames whose changes are remembered off screen: more than any display has buffers.
 const OLDEST: usize = 16;

@@ -18,9 +18,9 @@ use super::picture_cache::PictureCache;
 use super::shadow_cache::ShadowCache;
 use super::source::is_finished;
 use crate::backend::PixelBuffer;
-use crate::faults::{self, Fault};
 use crate::guard;
 use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
+use upbeat_record::faults::{self, Fault};
 
 /// The cursor's image where it was used last, so that moving it imports nothing.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use smithay::wayland::shm::{BufferData, with_buffer_contents};
 use super::ahead::{Ahead, Copied, Lent, Missing};
 use super::element::source;
 use crate::scene::{Layer, Scene};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 const BYTES_A_PIXEL: i32 = super::ahead::BYTES_A_PIXEL as i32;
 

@@ -44,7 +44,6 @@ use smithay::utils::{Physical, Rectangle};
 
 use crate::backend::{Buffer, PixelRect};
 use crate::scene::Scene;
-use crate::time::Span;
 pub use ahead::{Ahead, Copied, MOST_AHEAD};
 pub use canvas::Canvas;
 pub use changes::Changes;
@@ -60,6 +59,7 @@ pub use source::Answer;
 use thread::Make;
 use threaded::Turn;
 pub use threaded::{Gles, Targets};
+use upbeat_timing::time::Span;
 
 /// A frame could not be drawn.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use super::fault::Omen;
 use super::gles::Abilities;
 use super::thread::{Make, RenderThread};
 use super::{RenderError, Software};
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// What [`RenderError::Gles`] begins with.
 const PREFIX: &str = "OpenGL ES: ";

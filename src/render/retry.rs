@@ -8,7 +8,7 @@
 //! A GPU that is reset once costs a frame. One that is lost again and again must neither keep the session busy with it
 //! nor leave a picture on the screen that seems to be alive: what is pressed there is done, and nobody sees what.
 
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// A context that drew so many frames was sound: should it be lost, too, it is replaced as the first one was. Half a
 /// minute at 60 Hz, so that a GPU that is reset again and again is soon left alone.

@@ -28,8 +28,8 @@ use super::fault::{Fault, Faults, Omen};
 use super::gles::{Abilities, GlesPainter};
 use super::source::SourceTest;
 use super::{Finished, Job, JobId, RenderError};
-use crate::faults;
-use crate::time::{Clock, Instant, MonotonicClock, Span};
+use upbeat_record::faults;
+use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 
 /// How long the end of the session waits for a draw that is under way. A GPU that hangs is reset by its driver within
 /// ten seconds as a rule, and nobody waits so long for a session to end.

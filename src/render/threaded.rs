@@ -18,7 +18,7 @@ use super::source::{Answer, SourceTest};
 use super::thread::{Asker, Make, RenderThread};
 use super::{Finished, Job, JobId, RenderError, Software};
 use crate::backend::plane::DeviceMemory;
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// OpenGL ES on a thread of its own.
 pub struct Gles {

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 const NEVER: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 

@@ -12,7 +12,7 @@ use super::exit::ExitStatus;
 use super::programs;
 use crate::shell::notices::{self, Message};
 use crate::state::State;
-use crate::time::Clock;
+use upbeat_timing::time::Clock;
 
 /// What has a shell run a line.
 pub(super) const SHELL: [&str; 2] = ["sh", "-c"];

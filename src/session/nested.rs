@@ -22,7 +22,7 @@ use crate::output::hotplug::{self, Placement};
 use crate::output::{place_of_pixel, power};
 use crate::protocol::virtual_keyboard::KeymapFile;
 use crate::state::State;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
 
 /// What outputs are called, before their number.
 const NAME: &str = "NESTED-";

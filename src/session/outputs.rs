@@ -14,8 +14,8 @@ use crate::output::hotplug::{self, Arranged, Placement, WantedScale};
 use crate::output::mode_switch::{self, Asked};
 use crate::output::{OutputState, power, rules};
 use crate::state::State;
-use crate::time::Span;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::Span;
 
 /// The cursor plane of a virtual output, in pixels: what most hardware has.
 const CURSOR_PLANE: (u32, u32) = (256, 256);

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::backend::headless::HeadlessOutput;
-use crate::backend::headless::record::stream::StreamFile;
-use crate::backend::headless::record::{PngFolder, Recording};
+use crate::backend::headless::record::Recording;
 use crate::backend::{Display, PixelRect};
+use upbeat_record::recording::{PngFolder, StreamFile};
 
 /// A part of a picture.
 pub type PictureRect = PixelRect;

@@ -18,13 +18,13 @@ use calloop::generic::Generic;
 use calloop::{Interest, LoopHandle, Mode, PostAction};
 
 use super::settings;
-use crate::client::message::Response;
 use crate::config::watch::{Changed, Places, Watch};
 use crate::config::{ConfigError, ConfigFile};
-use crate::faults::{self, Fault};
 use crate::ipc::Completion;
 use crate::shell::notices;
 use crate::state::State;
+use upbeat_record::faults::{self, Fault};
+use upbeat_record::ipc::message::Response;
 
 /// What is known of files that may have to be read again.
 #[derive(Debug, Default)]

@@ -22,12 +22,12 @@ use super::{BackendKind, ExitStatus, SessionOptions, hello, renderer, socket};
 use crate::backend::headless::HeadlessBackend;
 use crate::config::{Config, ConfigFile, write_starter};
 use crate::descriptors::Door;
-use crate::faults::{self, Fault};
 use crate::guard::floor;
 use crate::ipc;
 use crate::real_time::{RealTime, Role};
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use upbeat_record::faults::{self, Fault};
+use upbeat_timing::time::{Clock, Instant};
 
 /// `XDG_CURRENT_DESKTOP`, as `config/session/upbeat-session` has it.
 const DESKTOP: &str = "Upbeat:wlroots";
@@ -87,7 +87,7 @@ impl Identity {
             vec![("XDG_SESSION_TYPE", "wayland".into()), ("XDG_CURRENT_DESKTOP", desktop(inherited).into())];
         environment.extend(config.environment.variables().map(|(name, value)| (name, value.into())));
         environment.push(("WAYLAND_DISPLAY", OsString::from(&self.socket)));
-        environment.push(("UPBEAT_SOCKET", self.ipc_path.clone().into_os_string()));
+        environment.push((upbeat_record::ipc::PATH_VARIABLE, self.ipc_path.clone().into_os_string()));
         environment.extend(self.display.iter().map(|display| ("DISPLAY", OsString::from(display))));
         environment
     }
@@ -168,7 +168,7 @@ pub fn run_with(
     })?;
     state.outputs.renderer = Some(renderer::start(options.renderer, backend)?);
     if let Some(path) = &options.frame_log {
-        state.outputs.frame_log = Some(crate::trace::FrameLog::create(path)?);
+        state.outputs.frame_log = Some(upbeat_record::trace::FrameLog::create(path)?);
     }
     state.session.recordings = Recordings::new(options.record, options.record_stream, options.record_only);
     state.session.identity.backend = backend;
@@ -234,7 +234,7 @@ fn open_sockets(
 ) -> anyhow::Result<(String, PathBuf)> {
     let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
     let name = open_socket(handle, &runtime, wish)?;
-    let ipc_path = socket::ipc_path(&runtime, &name);
+    let ipc_path = upbeat_record::ipc::socket_path(&runtime, &name);
     super::messages::listen(state, &ipc_path)?;
     Ok((name, ipc_path))
 }

@@ -11,9 +11,6 @@ use smithay::reexports::wayland_server::{BindError, ListeningSocket};
 /// The longest path of a unix socket, in bytes, without its terminating zero (`sun_path`).
 const LONGEST_PATH: usize = 107;
 
-/// What is added to the Wayland socket's name for the private socket of `upbeat msg`, the longer of the two.
-const IPC_SUFFIX: &str = ".upbeat.sock";
-
 /// The last of the names that are tried, as everywhere.
 const LAST_NUMBER: u32 = 32;
 
@@ -111,7 +108,7 @@ fn locks_a_link(runtime: &Path, name: &str) -> bool {
 }
 
 fn check_length(runtime: &Path, name: &str) -> Result<(), SocketError> {
-    let length = runtime.as_os_str().len() + 1 + name.len() + IPC_SUFFIX.len();
+    let length = runtime.as_os_str().len() + 1 + name.len() + upbeat_record::ipc::SUFFIX.len();
     if length <= LONGEST_PATH {
         return Ok(());
     }
@@ -132,11 +129,6 @@ fn bind_error(error: BindError, runtime: &Path, name: &str) -> SocketError {
         },
         BindError::Io(error) => SocketError::Name { name: name.to_owned(), reason: error.to_string() },
     }
-}
-
-/// The path of the private socket of `upbeat msg` that belongs to the Wayland socket called `name`.
-pub fn ipc_path(runtime: &Path, name: &str) -> PathBuf {
-    runtime.join(format!("{name}{IPC_SUFFIX}"))
 }
 
 /// Says that clients can connect: writes the socket's name and a newline to `ready`, and closes it.

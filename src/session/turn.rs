@@ -2,8 +2,8 @@
 
 use crate::shell::{self, lock, notices, strips, wishes};
 use crate::state::State;
-use crate::time::{Clock as _, Instant};
 use crate::{input, later, output, protocol};
+use upbeat_timing::time::{Clock as _, Instant};
 
 /// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
 pub fn run(state: &mut State) -> Option<Instant> {

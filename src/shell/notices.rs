@@ -10,7 +10,7 @@ use super::workspaces::Screen;
 use crate::guard::Ended;
 use crate::shell::Desk;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// How long one is seen: two short lines are read twice in that.
 const SEEN_FOR: Span = Span::from_seconds(8);

@@ -8,7 +8,7 @@ use super::workspaces::Screen;
 use super::{popup, spaces};
 use crate::shell::{Desk, Hand};
 use crate::state::State;
-use crate::time::{Clock as _, Instant};
+use upbeat_timing::time::{Clock as _, Instant};
 
 /// A smaller part, in logical pixels either way, is a press that did not move.
 const SMALLEST: f64 = 3.0;

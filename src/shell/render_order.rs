@@ -12,7 +12,7 @@ use super::strips::Mode;
 use super::workspaces::{Place, Screen};
 use super::{Arrangement, Shell, Window, WindowId};
 use crate::shell::geometry;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// A window as it is to be drawn, with everything that belongs to it. Coordinates are global and logical.
 #[derive(Clone, Debug, PartialEq)]

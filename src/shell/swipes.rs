@@ -16,8 +16,8 @@ use super::workspaces::{Number, Place, Screen};
 use super::{overview, spaces, strips};
 use crate::shell::Desk;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
-use crate::timing::motion::pulled::Pulled;
+use upbeat_timing::motion::pulled::Pulled;
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// What is let go comes to rest nearest to where it would be so much later.
 const AHEAD: Span = Span::from_millis(200);

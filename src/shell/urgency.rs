@@ -9,7 +9,7 @@ use super::{Hand, WindowId, activate, wishes};
 use crate::guard;
 use crate::shell::Desk;
 use crate::state::State;
-use crate::time::{Clock, Span};
+use upbeat_timing::time::{Clock, Span};
 
 /// How long a window that was activated before it has content may take to have some: as long as a token may take to be used.
 const ACTIVATION_LASTS: Span = Span::from_seconds(30);

@@ -20,7 +20,7 @@ use super::resize::{Edges, SizeLimits};
 use super::titles::Titles;
 
 use crate::guard;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// A client that leaves so many configures of a window unanswered is sent no more that it has not asked for: the newest comes
 /// when it answers. A program that is stopped would be told of the focus each time that others take it and lose it.

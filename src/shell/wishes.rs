@@ -7,7 +7,7 @@ use super::workspaces::Number;
 use super::{Shell, WindowId, decorations, ruled_size};
 use crate::shell::Desk;
 use crate::state::State;
-use crate::time::{Clock as _, Instant};
+use upbeat_timing::time::{Clock as _, Instant};
 
 /// What rules want of a window; what they leave open is as it is.
 #[derive(Clone, Debug, Default, PartialEq)]

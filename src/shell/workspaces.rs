@@ -15,7 +15,7 @@ use ahash::{HashMap, HashSet};
 
 use super::WindowId;
 use super::change_log::{Change, ChangeLog};
-pub use crate::client::message::workspace::{NoSuchNumber, Number};
+pub use upbeat_record::ipc::message::workspace::{NoSuchNumber, Number};
 
 /// The name of no output: windows that come before any are there.
 const NOWHERE: &str = "";

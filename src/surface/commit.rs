@@ -20,8 +20,8 @@ use super::sync_points::{self, Points};
 use super::update::{Content, UpdateNumber};
 use crate::guard::{self, Kind};
 use crate::state::State;
-use crate::time::{Clock, Instant};
-use crate::timing::target::RefreshIndex;
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Clock, Instant};
 
 /// Updates that may wait before the one that is being committed by a client that runs ahead, if its callbacks are to be
 /// answered at once: that one is about to be latched.

@@ -28,10 +28,10 @@ use super::shows::Finished;
 use super::stash::Lasting;
 use super::tree::{self, Reach};
 use super::update::Outstanding;
-use crate::time::{Instant, Span};
-use crate::timing::id::{ClientId, OutputId, SurfaceId, WindowId};
-use crate::timing::record::ClientFrameRecord;
-use crate::timing::target::RefreshIndex;
+use upbeat_timing::id::{ClientId, OutputId, SurfaceId, WindowId};
+use upbeat_timing::record::ClientFrameRecord;
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Instant, Span};
 
 /// Committed frames whose records are kept until a latch takes them; of a client that floods the newest count.
 pub(super) const MOST_COMMITTED: usize = 8;

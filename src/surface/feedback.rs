@@ -7,7 +7,7 @@ use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_pre
 use smithay::wayland::presentation::{PresentationFeedbackCallback, Refresh};
 
 use super::paced_frame::{PacedFrame, Path, Unshown};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Everybody who waits for one piece of content to be shown.
 #[derive(Debug, Default)]

@@ -19,7 +19,7 @@ use super::shows::{Finished, ShowsSurfaces};
 use crate::backend::fence::{signal_time, writers};
 use crate::guard::{self, Kind};
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant};
 
 /// Signals once, when a buffer may be read: its descriptor becomes readable and stays so.
 pub trait AcquireFence: AsFd + std::fmt::Debug {

@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
-use crate::time::{Instant, Span};
-use crate::timing::input_prediction::{DeviceHistory, Predicted, Sample};
+use upbeat_timing::input_prediction::{DeviceHistory, Predicted, Sample};
+use upbeat_timing::time::{Instant, Span};
 
 /// Devices that are followed on one surface, at most: a pointer, all the fingers of a screen and a few tools.
 const MOST_DEVICES: usize = 64;

@@ -16,7 +16,7 @@ use smithay::wayland::compositor::Cacheable;
 
 use crate::backend::PixelRect;
 use crate::backend::front::Scanned;
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Writes that wait for the beam: one for the refresh that is going on, and one for the next.
 const MOST_WAITING: usize = 2;

@@ -52,9 +52,7 @@ use smithay::wayland::compositor::{self, SurfaceAttributes};
 
 use crate::bounds::MAX_NESTING;
 use crate::guard;
-use crate::process_clock::ProcessClock;
 use crate::state::State;
-use crate::time::Clock;
 use background::Background;
 pub use buffers::BufferMemory;
 pub use entry::Entry;
@@ -64,6 +62,8 @@ pub use paced_frame::{CommitFault, Fate, FrameLedger, FrameListener, PacedFrame,
 pub use pacing_state::{PacingState, PendingTarget};
 pub use registry::{ClientEntry, Surfaces};
 pub use shows::{Commit, Committed, Finished, ShowsSurfaces};
+use upbeat_record::process_clock::ProcessClock;
+use upbeat_timing::time::Clock;
 use update::UpdateNumber;
 
 /// A client made a surface.

@@ -14,10 +14,10 @@ use super::queue::Conditions;
 use super::shows::ShowsSurfaces;
 use crate::guard;
 use crate::state::State;
-use crate::time::Clock;
-use crate::timing::ahead::{Bound, TargetId};
-use crate::timing::pacing::Pacing;
-use crate::timing::target::Target;
+use upbeat_timing::ahead::{Bound, TargetId};
+use upbeat_timing::pacing::Pacing;
+use upbeat_timing::target::Target;
+use upbeat_timing::time::Clock;
 
 /// What describes the buffer that a surface shows.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,9 @@ use std::sync::{Arc, MutexGuard};
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use crate::time::{Instant, Span};
-use crate::timing::ahead::{Ahead, Bound, Effective, Issued, TargetId};
-use crate::timing::id::OutputId;
+use upbeat_timing::ahead::{Ahead, Bound, Effective, Issued, TargetId};
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::{Instant, Span};
 
 /// Why a frame will never be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::wayland::compositor::Cacheable;
 
-use crate::timing::ahead::{TargetId, Wishes};
+use upbeat_timing::ahead::{TargetId, Wishes};
 
 /// Pacing, limit and options: stay from one commit to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,16 +16,16 @@
 //! Frames that are bound to targets are each for a refresh of their own. When more than one is due, one was late. Those
 //! drawn ahead are shown all the same, each in a refresh, as targets sent from then on allow for it; but where one would
 //! be later than by [`MOST_LATE`](late_frame::MOST_LATE), it gives way to the next one that is due. Of others the
-//! [late-frame policy](crate::timing::late_frame) says whether one gives way.
+//! [late-frame policy](upbeat_timing::late_frame) says whether one gives way.
 //!
 //! A frame that is *cancelled* stays in the queue without its content: it has no reason to wait any more.
 
 use std::collections::VecDeque;
 
-use crate::time::{Instant, Span};
-use crate::timing::ahead::TargetId;
-use crate::timing::late_frame::{self, LateChoice, LateFramePolicy};
-use crate::timing::target::RefreshIndex;
+use upbeat_timing::ahead::TargetId;
+use upbeat_timing::late_frame::{self, LateChoice, LateFramePolicy};
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Instant, Span};
 
 /// A time stamp this close after a refresh still means that refresh: 60 Hz is not 59.94 Hz.
 pub(crate) const STAMP_TOLERANCE: Span = Span::from_micros(500);

@@ -17,9 +17,9 @@ use super::entry::Seen;
 use super::regions::Regions;
 use super::scroll::Shares;
 use super::tree::Reach;
-use crate::process_clock::ProcessClock;
-use crate::time::Instant;
-use crate::timing::id::{ClientId, OutputId, SurfaceId};
+use upbeat_record::process_clock::ProcessClock;
+use upbeat_timing::id::{ClientId, OutputId, SurfaceId};
+use upbeat_timing::time::Instant;
 
 /// All surfaces, and the clients that they belong to.
 #[derive(Debug, Default)]

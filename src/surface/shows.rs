@@ -3,10 +3,10 @@
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use crate::time::Instant;
-use crate::timing::ahead::Bound;
-use crate::timing::id::{ClientId, SurfaceId};
-use crate::timing::target::{RefreshIndex, Target};
+use upbeat_timing::ahead::Bound;
+use upbeat_timing::id::{ClientId, SurfaceId};
+use upbeat_timing::target::{RefreshIndex, Target};
+use upbeat_timing::time::Instant;
 
 /// What a commit has to do, by its client's pacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

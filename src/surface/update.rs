@@ -16,7 +16,7 @@ use super::feedback::Feedback;
 use super::paced_frame::{PacedFrame, Unshown};
 use super::sync_points;
 use crate::guard::Held;
-use crate::timing::ahead::TargetId;
+use upbeat_timing::ahead::TargetId;
 
 /// Which commit a state belongs to, counted from 1; 0 before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

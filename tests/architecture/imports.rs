@@ -1,9 +1,12 @@
-//! What the files of `src/` import of each other, read from their text.
+//! What the files of the compositor and of its crates import of each other, read from their text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A path within the crate: `["output", "latch", "latch"]`.
+/// How the names of our crates begin; each is a room like those of the compositor.
+const CRATES: &str = "upbeat_";
+
+/// A path from the compositor's root, or one that begins with a crate: `["output", "latch", "latch"]`.
 type Names = Vec<String>;
 
 /// The source files, by the names of their modules, with the tests in them left out.
@@ -19,22 +22,31 @@ type Written = (Names, Option<String>);
 type Aliases = BTreeMap<(Names, String), Names>;
 
 impl Sources {
-    /// Reads all files below `folder`.
-    pub fn read(folder: &Path) -> Self {
+    /// Reads all files of the repository at `root`.
+    pub fn read(root: &Path) -> Self {
         let mut sources = Sources::default();
-        sources.read_folder(folder, folder);
+        let compositor = root.join("src");
+        sources.read_folder("", &compositor, &compositor);
+        for entry in std::fs::read_dir(root.join("crates")).unwrap() {
+            let folder = entry.unwrap().path();
+            let name = folder.file_name().unwrap().to_str().unwrap().replace('-', "_");
+            let folder = folder.join("src");
+            sources.read_folder(&name, &folder, &folder);
+        }
         sources
     }
 
-    fn read_folder(&mut self, root: &Path, folder: &Path) {
+    /// Reads the files below `folder` of the crate at `root`, which is called `name`; the compositor has no name.
+    fn read_folder(&mut self, name: &str, root: &Path, folder: &Path) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                self.read_folder(root, &path);
+                self.read_folder(name, root, &path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path.strip_prefix(root).unwrap().with_extension("");
-                let name: Vec<_> = name.iter().map(|part| part.to_str().unwrap()).collect();
-                self.add(&name.join("::"), &std::fs::read_to_string(&path).unwrap());
+                let module = path.strip_prefix(root).unwrap().with_extension("");
+                let module = module.iter().map(|part| part.to_str().unwrap());
+                let module: Vec<_> = std::iter::once(name).filter(|name| !name.is_empty()).chain(module).collect();
+                self.add(&module.join("::"), &std::fs::read_to_string(&path).unwrap());
             }
         }
     }
@@ -42,7 +54,8 @@ impl Sources {
     /// Adds text to a file.
     pub fn add(&mut self, module: &str, text: &str) {
         let mut names = split(module);
-        if names.last().is_some_and(|last| last == "mod") {
+        let of_a_crate = names[0].starts_with(CRATES);
+        if names.last().is_some_and(|last| last == "mod" || (last == "lib" && of_a_crate)) {
             names.pop();
         }
         let is_root = ["lib", "main"].contains(&names[0].as_str()) && names.len() == 1;
@@ -99,7 +112,8 @@ impl Sources {
     fn absolute(&self, module: &Names, path: &[String]) -> Option<Names> {
         let ups = path.iter().take_while(|name| *name == "super").count();
         let mut names = match path.first()?.as_str() {
-            "crate" => path[1..].to_vec(),
+            "crate" => [crate_of(module), &path[1..]].concat(),
+            first if first.starts_with(CRATES) => path.to_vec(),
             "super" => [&module[..module.len().checked_sub(ups)?], &path[ups..]].concat(),
             "self" => [module, &path[1..]].concat(),
             first => {
@@ -112,6 +126,12 @@ impl Sources {
     }
 }
 
+/// The crate that `module` is of; nothing for the compositor's.
+fn crate_of(module: &Names) -> &[String] {
+    let is_ours = module.first().is_some_and(|first| first.starts_with(CRATES));
+    &module[..usize::from(is_ours)]
+}
+
 fn split(path: &str) -> Names {
     path.split("::").map(str::to_owned).collect()
 }
@@ -121,7 +141,7 @@ fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
 }
 
-/// The paths that `text` names: all that it imports, and others that start at the crate's root or above the file.
+/// The paths that `text` names: all that it imports, and others that start at a crate's root or above the file.
 fn paths(text: &str) -> Vec<Written> {
     let words = words(text);
     let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word == wanted);
@@ -132,7 +152,7 @@ fn paths(text: &str) -> Vec<Written> {
             let length = words[at..].iter().position(|word| word == ";").unwrap_or(words.len() - at);
             found.extend(import_tree(&words[at + 1..at + length]).into_iter().map(|(path, name)| (path, Some(name))));
             at += length;
-        } else if (is(at, "crate") || is(at, "super")) && is(at + 1, "::") {
+        } else if (is(at, "crate") || is(at, "super") || words[at].starts_with(CRATES)) && is(at + 1, "::") {
             let mut path = vec![words[at].clone()];
             while is(at + 1, "::") && words.get(at + 2).is_some_and(|next| is_name(next)) {
                 path.push(words[at + 2].clone());

@@ -1,4 +1,4 @@
-//! The rooms of the house, as `docs/ARCHITECTURE.md` has them: the page is the rule, and the imports in `src/` keep to it.
+//! The rooms of the house, as `docs/ARCHITECTURE.md` has them: the page is the rule, and the imports in `src/` and `crates/` keep to it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -17,7 +17,7 @@ fn repository() -> (Sources, String) {
     let read = READ.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let page = std::fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap();
-        (Sources::read(&root.join("src")), page)
+        (Sources::read(root), page)
     });
     read.clone()
 }
@@ -76,8 +76,8 @@ fn with(module: &str, text: &str) -> Vec<String> {
 fn a_wrong_import_is_found_however_it_is_written() {
     for text in [
         "use crate::output::need_all;\n",
-        "use crate::{output, time};\n",
-        "use crate::{time::Span, output::{self as first_floor, capture}};\n",
+        "use crate::{output, guard};\n",
+        "use crate::{guard::Rules, output::{self as first_floor, capture}};\n",
         "fn draw() { crate::output::need_all(state) }\n",
         "pub(crate) use super::super::output::need_all;\n",
     ] {
@@ -88,23 +88,29 @@ fn a_wrong_import_is_found_however_it_is_written() {
 
 #[test]
 fn what_is_passed_on_is_found_where_it_is() {
-    let found = with("timing::refresh_rate", "use crate::shell::Ghost;\n");
-    assert_eq!(found, ["timing::refresh_rate imports shell::animation::ghost"]);
-    let found = with("timing::refresh_rate", "use crate::surface::Feedback;\n");
-    assert_eq!(found, ["timing::refresh_rate imports surface::feedback"]);
+    let found = with("real_time::class", "use crate::shell::Ghost;\n");
+    assert_eq!(found, ["real_time::class imports shell::animation::ghost"]);
+    let found = with("scene::pointer", "use upbeat_client::FrontBuffer;\n");
+    assert_eq!(found, ["scene::pointer imports upbeat_client::front_buffer"]);
+    let found =
+        with("scene::pointer", "fn at() -> upbeat_timing::time::Instant { upbeat_timing::time::Instant::ZERO }\n");
+    assert_eq!(found, ["scene::pointer imports upbeat_timing::time"]);
 }
 
 #[test]
 fn comments_texts_and_tests_import_nothing() {
     let text = "// use crate::output;\nconst A: &str = \"\\\"crate::output::x\"; const B: char = '\"';\n\
                 #[cfg(test)]\nmod tests { use crate::output; }\n";
-    assert_eq!(with("timing::beam", text), [""; 0]);
+    assert_eq!(with("upbeat_timing::beam", text), [""; 0]);
 }
 
 #[test]
 fn a_new_circle_is_found_also_within_a_room() {
-    let found = with("timing::target", "use super::vsync::VsyncModel;\n");
-    assert!(found.iter().any(|fault| fault.starts_with("a circle:") && fault.contains("timing::target")), "{found:?}");
+    let found = with("upbeat_timing::target", "use super::vsync::VsyncModel;\n");
+    assert!(
+        found.iter().any(|fault| fault.starts_with("a circle:") && fault.contains("upbeat_timing::target")),
+        "{found:?}"
+    );
 }
 
 #[test]

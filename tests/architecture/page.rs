@@ -8,7 +8,7 @@ const ALONE: &str = "=";
 /// What the page allows.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// What each room may know: rooms, or parts of them (`session::socket`).
+    /// What each room and each crate may know: rooms, crates, or parts of them (`shell::workspaces`).
     pub may_know: BTreeMap<String, BTreeSet<String>>,
     /// Files whose circles a library's design forces.
     pub hubs: BTreeSet<String>,
@@ -17,10 +17,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads the tables under `## Rooms` and `## Circles`.
+    /// Reads the tables under `## Crates`, `## Rooms` and `## Circles`.
     pub fn read(text: &str) -> Self {
         let mut page = Page::default();
-        for cells in table(text, "## Rooms") {
+        for cells in table(text, "## Crates").into_iter().chain(table(text, "## Rooms")) {
             let known: BTreeSet<_> = code(cells[cells.len() - 1]).map(part).collect();
             for room in code(cells[0]).map(module) {
                 page.may_know.entry(room).or_default().extend(known.clone());
@@ -60,7 +60,7 @@ fn part(path: &str) -> String {
     if path.ends_with("/mod.rs") { format!("{ALONE}{}", module(path)) } else { module(path) }
 }
 
-/// `output/`, `state.rs` or `session/socket.rs` as the name of a module.
+/// `output/`, `state.rs`, `shell/workspaces` or `upbeat-timing/beam.rs` as the name of a module.
 fn module(path: &str) -> String {
-    path.trim_end_matches(".rs").trim_end_matches("/mod").trim_end_matches('/').replace('/', "::")
+    path.trim_end_matches(".rs").trim_end_matches("/mod").trim_end_matches('/').replace('/', "::").replace('-', "_")
 }

@@ -17,7 +17,10 @@ const BOOK: &str = "docs";
 /// Its table of contents.
 const SUMMARY: &str = "docs/SUMMARY.md";
 /// Folders of the repository whose files are named in text.
-const FOLDERS: [&str; 8] = ["src/", "tests/", "examples/", "docs/", "protocols/", "config/", "benches/", "timing/"];
+const FOLDERS: [&str; 9] =
+    ["src/", "crates/", "tests/", "examples/", "docs/", "protocols/", "config/", "benches/", CRATE];
+/// How the names of crates begin: their files are named without `crates/` and `src/`.
+const CRATE: &str = "upbeat-";
 /// Languages of blocks of code.
 const LANGUAGES: [&str; 10] = ["sh", "text", "c", "python", "rust", "toml", "json", "diff", "ini", "sql"];
 
@@ -106,17 +109,22 @@ fn is_in_book(path: &str) -> bool {
 fn missing_files(path: &str, page: &Page) -> Vec<String> {
     let named = page.names.iter().filter_map(|(line, name)| {
         let name = name.split_whitespace().next()?;
-        let is_path = FOLDERS.iter().any(|folder| name.starts_with(folder) && name != *folder)
+        let is_path = name.contains('/')
+            && FOLDERS.iter().any(|folder| name.starts_with(folder) && name != *folder)
             && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-".contains(letter));
         is_path.then_some((line, name))
     });
     let exists = |name: &str| {
-        let below = |folder: &str| {
+        let below = |folder: &str, name: &str| {
             let path = root().join(folder).join(name);
             path.exists() || path.with_extension("rs").exists()
         };
+        let in_crate = |name: &str| {
+            let (name, file) = name.split_once('/')?;
+            Some(below(&format!("crates/{name}/src"), file))
+        };
         // Rooms of the house are called by their path in `src/`.
-        below("") || below("src")
+        below("", name) || below("src", name) || in_crate(name).unwrap_or(false)
     };
     let missing = named.filter(|(_, name)| !exists(name));
     missing.map(|(line, name)| format!("{path}:{line}: {name}: there is no such file")).collect()
@@ -189,7 +197,7 @@ fn pages_of_protocols_are_what_their_xml_says() {
 fn what_is_wrong_with_a_page_is_found() {
     let pages = pages();
     let text = "# A\n[a](nowhere.md) [b](FIGURES.md#nowhere) [c](../src/main.rs) [d](../../x) [e](FIGURES.md)\n\
-                `src/nowhere.rs` `src/main.rs` `timing/frames` `src/a and b`\n";
+                `src/nowhere.rs` `src/main.rs` `upbeat-timing/frames` `src/a and b`\n";
     let page = Page::read(text);
     let said = [
         "docs/x.md:2: nowhere.md: there is no such file",

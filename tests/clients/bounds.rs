@@ -289,6 +289,6 @@ fn as_many_pacing_objects_as_a_client_may_have_cost_nothing_at_rest() {
     }
     world.rest();
     let wake = upbeat::session::turn::run(&mut world.state);
-    let wait = wake.map(|wake| wake - upbeat::time::Clock::now(&world.state.clock));
-    assert!(wait.is_none_or(|wait| wait > upbeat::time::Span::from_millis(100)), "{wait:?}");
+    let wait = wake.map(|wake| wake - upbeat_timing::time::Clock::now(&world.state.clock));
+    assert!(wait.is_none_or(|wait| wait > upbeat_timing::time::Span::from_millis(100)), "{wait:?}");
 }

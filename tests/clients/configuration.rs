@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 use upbeat::session::reload;
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use crate::fixture::World;
 use crate::fixture::content::RED;

@@ -9,7 +9,7 @@ use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, Toplevel, World, gles};
 use upbeat::backend::headless::OutputOptions;
 use upbeat::output::{hotplug, power};
 use upbeat::render::{Fault, Renderer};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 const SIZE: (i32, i32) = (400, 300);
 

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::fixture::content::{Colour, Heard};
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Toplevel, World};
 use upbeat::config::Config;
-use upbeat::time::Instant;
-use upbeat::timing::pacer::{Reason, Verdict};
+use upbeat_timing::pacer::{Reason, Verdict};
+use upbeat_timing::time::Instant;
 
 const SIZE: (i32, i32) = (100, 80);
 /// Frames after which a pacer knows its client.
@@ -90,7 +90,7 @@ impl Stage {
         self.verdict()
     }
 
-    fn pacer<T>(&self, look: impl Fn(&upbeat::timing::pacer::Pacer) -> T) -> T {
+    fn pacer<T>(&self, look: impl Fn(&upbeat_timing::pacer::Pacer) -> T) -> T {
         let output = self.world.state.outputs.states().next().unwrap();
         let pacer = self.world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client)).unwrap();
         look(pacer)

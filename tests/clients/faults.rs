@@ -1,7 +1,7 @@
 //! What the system refuses on the way: the session goes on, and what was refused is had the next time.
 
-use upbeat::faults::{Fault, arm};
-use upbeat::time::Span;
+use upbeat_record::faults::{Fault, arm};
+use upbeat_timing::time::Span;
 
 use crate::fixture::content::{BLUE, GREEN, RED};
 use crate::fixture::simulated::nothing;

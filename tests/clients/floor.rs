@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use tracing::field::{Field, Visit};
 use tracing::span;
-use upbeat::faults::{Fault, arm};
 use upbeat::guard::floor;
+use upbeat_record::faults::{Fault, arm};
 
 use crate::bad_input::world;
 use crate::fixture::{ClientIndex, Event, KEY_A, Toplevel, World};

@@ -8,7 +8,7 @@ use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::ProbeLog;
 use upbeat::output::{front_buffer, power};
 use upbeat::protocol::late_latch;
-use upbeat::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 use wayland_client::Proxy;
 
 use crate::fixture::content::{BLUE, GREEN, Heard};

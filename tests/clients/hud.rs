@@ -1,6 +1,6 @@
 //! Figures of frames: they are seen, change with the frames that are drawn anyway, and keep nobody awake.
 
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use crate::fixture::content::{Colour, GREEN, RED};
 use crate::fixture::{KEY_LEFT_SUPER, OUTPUT, World};

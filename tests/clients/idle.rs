@@ -8,7 +8,7 @@ use wayland_protocols::ext::idle_notify::v1::client::ext_idle_notifier_v1::ExtId
 use wayland_protocols::wp::idle_inhibit::zv1::client::zwp_idle_inhibit_manager_v1::ZwpIdleInhibitManagerV1;
 use wayland_protocols::wp::idle_inhibit::zv1::client::zwp_idle_inhibitor_v1::ZwpIdleInhibitorV1;
 
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use crate::fixture::client::Data;
 use crate::fixture::{ClientIndex, Event, KEY_1, KEY_2, KEY_LEFT_SUPER, World};

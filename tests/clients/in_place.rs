@@ -4,7 +4,7 @@
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
 use upbeat::output::in_place;
-use upbeat::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 use wayland_client::protocol::wl_shm::Format;
 
 use crate::fixture::content::Heard;
@@ -228,7 +228,7 @@ fn what_is_far_from_the_hand_or_below_another_window_or_paced_by_the_refresh_is_
     in_place::switch(&mut ink.world.state, false);
     assert!(written(&mut ink) <= 1, "what is under way");
     in_place::switch(&mut ink.world.state, true);
-    ink.world.state.outputs.rules.default = upbeat::timing::pacing::PacingWish::Vsync;
+    ink.world.state.outputs.rules.default = upbeat_timing::pacing::PacingWish::Vsync;
     ink.world.state.outputs.rules.changed();
     assert!(written(&mut ink) <= 1, "paced as for comparison");
 }

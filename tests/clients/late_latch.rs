@@ -8,7 +8,7 @@ use upbeat::config::Config;
 use upbeat::output::in_place;
 use upbeat::protocol::late_latch;
 use upbeat::session::settings;
-use upbeat::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 use wayland_client::Proxy;
 use wayland_client::protocol::wl_surface::WlSurface;
 

@@ -3,9 +3,9 @@
 use smithay::utils::{Logical, Rectangle};
 use upbeat::shell::animation::{Animations, Fade};
 use upbeat::shell::strips::{self, Mode};
-use upbeat::time::Span;
-use upbeat::timing::motion::Style;
-use upbeat::timing::motion::easing::CubicBezier;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::easing::CubicBezier;
+use upbeat_timing::time::Span;
 use wayland_protocols::xdg::shell::client::xdg_toplevel::{State, WmCapabilities};
 
 use crate::fixture::content::{BLUE, Colour, GREEN, RED};

@@ -2,7 +2,7 @@
 
 use upbeat::output::OutputState;
 use upbeat::shell;
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use crate::fixture::World;
 use crate::fixture::content::{BLUE, GREEN, RED};

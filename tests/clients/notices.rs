@@ -1,7 +1,7 @@
 //! Who is ended is told of on the screen, for a while. In virtual time.
 
 use upbeat::guard::Kind;
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use crate::fixture::World;
 use crate::fixture::content::RED;

@@ -4,10 +4,10 @@ use smithay::utils::{Logical, Rectangle};
 use upbeat::backend::headless::OutputOptions;
 use upbeat::shell::animation::Animations;
 use upbeat::shell::overview::layout::Layout;
-use upbeat::time::Span;
-use upbeat::timing::motion::Style;
-use upbeat::timing::motion::easing::CubicBezier;
-use upbeat::timing::pacing::Pacing;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::easing::CubicBezier;
+use upbeat_timing::pacing::Pacing;
+use upbeat_timing::time::Span;
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::{
@@ -169,7 +169,8 @@ fn course(world: &mut World, row: i32, begin: impl FnOnce(&mut World)) -> Vec<(f
         .collect();
     let first = frames.iter().position(|(_, pixels)| *pixels != before).unwrap();
     let start = frames[first].0.present - frames[first].0.interval;
-    let share = |present: upbeat::time::Instant| present.since(start).as_seconds_f64() / DURATION.as_seconds_f64();
+    let share =
+        |present: upbeat_timing::time::Instant| present.since(start).as_seconds_f64() / DURATION.as_seconds_f64();
     frames.into_iter().skip(first).map(|(record, pixels)| (share(record.present).clamp(0.0, 1.0), pixels)).collect()
 }
 

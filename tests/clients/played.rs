@@ -5,7 +5,7 @@ use wayland_client::protocol::wl_pointer::{Axis, AxisSource, ButtonState};
 use wayland_protocols_wlr::output_management::v1::client::zwlr_output_configuration_head_v1::ZwlrOutputConfigurationHeadV1;
 use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_v1::Mode;
 
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, OUTPUT, World};
 use crate::output_management::{configure, manager};

@@ -10,7 +10,7 @@ use upbeat::backend::{
     Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, ModeId, PixelBuffer, Plan, Slowest, SubmitError,
 };
 use upbeat::output::{hotplug, mode_switch};
-use upbeat::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 use crate::fixture::simulated::nothing;
 use crate::fixture::{OUTPUT, World};

@@ -24,7 +24,7 @@ use crate::virtual_devices::{give_keymap, keymap, strokes, virtual_keyboard};
 use upbeat::config::Config;
 use upbeat::guard::{self, Privilege};
 use upbeat::protocol::privileges::{FOR_EVERYBODY, PRIVILEGED};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 impl Dispatch<WpSecurityContextManagerV1, ()> for Data {
     fn event(

@@ -1,7 +1,7 @@
 //! Clients that want the shortcuts for themselves.
 
 use upbeat::bindings::{Action, Chord};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 use wayland_client::protocol::wl_seat::WlSeat;
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};

@@ -1,6 +1,6 @@
 //! Commits that change nothing on a still screen are answered.
 
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use crate::fixture::content::{GREEN, Heard, RED};
 use crate::fixture::simulated::nothing;

@@ -3,7 +3,7 @@
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::simulated::nothing;
 use crate::fixture::{ClientIndex, Toplevel, World};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 use wayland_client::protocol::wl_subsurface::{self, WlSubsurface};
 use wayland_client::protocol::wl_surface::WlSurface;
 
@@ -252,7 +252,7 @@ fn fifo_and_time_stamps_mean_nothing_to_a_synchronised_child() {
     for (number, colour) in [(2, GREEN), (3, BLUE)] {
         fifo.set_barrier();
         fifo.wait_barrier();
-        let far = upbeat::time::Instant::from_nanos(i64::MAX as u64 / 2);
+        let far = upbeat_timing::time::Instant::from_nanos(i64::MAX as u64 / 2);
         crate::fixture::content::set_stamp(&timer, far);
         stage.show(number, colour);
     }

@@ -9,9 +9,9 @@ use upbeat::input::{Gesture, InputEvent};
 use upbeat::shell::animation::Animations;
 use upbeat::shell::strips::{self, Mode};
 use upbeat::shell::workspaces::Place;
-use upbeat::time::{Instant, Span};
-use upbeat::timing::motion::Style;
-use upbeat::timing::motion::spring::SpringShape;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::spring::SpringShape;
+use upbeat_timing::time::{Instant, Span};
 
 use crate::fixture::content::{BLUE, Colour, GREEN, RED};
 use crate::fixture::{ClientIndex, Event, KEY_2, KEY_LEFT_SUPER, OUTPUT, Toplevel, World};

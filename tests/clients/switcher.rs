@@ -1,7 +1,7 @@
 //! `Alt+Tab`: at once for who is quick, and windows beside each other, live and titled, for who goes on or waits.
 
 use smithay::utils::{Logical, Rectangle};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use crate::fixture::content::{BLUE, Colour, GREEN, RED};
 use crate::fixture::simulated::nothing;

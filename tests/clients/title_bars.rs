@@ -3,7 +3,7 @@
 use upbeat::input::InputEvent;
 use upbeat::shell::effects::Mark;
 use upbeat::shell::strips::{self, Mode, TITLES};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::Mode as Decoration;
 

@@ -4,7 +4,7 @@ use crate::fixture::content::{BLUE, GREEN, Heard, RED, set_stamp};
 use crate::fixture::{ClientIndex, OUTPUT, Toplevel, World};
 use std::os::fd::{AsFd, OwnedFd};
 use upbeat::surface::fence;
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 use wayland_client::Proxy;
 use wayland_client::protocol::{wl_subsurface::WlSubsurface, wl_surface::WlSurface};
 

@@ -2,7 +2,7 @@
 
 use upbeat::bindings::Action;
 use upbeat::input::InputEvent;
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_v1::Mode;
 
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, KEY_LEFT_ALT, KEY_TAB, World};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use smithay::reexports::wayland_server::{Client, Resource};
 use upbeat::guard::{self, Account};
 use upbeat::state::State;
-use upbeat::timing::id::SurfaceId;
+use upbeat_timing::id::SurfaceId;
 
 use crate::fixture::World;
 use crate::level::when_given_back;

@@ -1,6 +1,6 @@
 //! Somebody who behaves, beside those who do not: what is asserted is what is seen of him.
 
-use upbeat::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 use wayland_client::protocol::wl_buffer::WlBuffer;
 

@@ -12,8 +12,8 @@ use upbeat::output::{hotplug, power};
 use upbeat::render::Renderer;
 use upbeat::session::settings;
 use upbeat::shell::lock;
-use upbeat::time::{Clock, Span};
 use upbeat::{guard, protocol};
+use upbeat_timing::time::{Clock, Span};
 
 use crate::fixture::simulated::nothing;
 use crate::fixture::{BUTTON_LEFT, World};

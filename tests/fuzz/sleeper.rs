@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use upbeat::protocol;
-use upbeat::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 use crate::fixture::World;
 use crate::interfaces;

@@ -19,9 +19,9 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use upbeat::backend::headless::record::stream::StreamReader;
-use upbeat::bench::block_code::{Code, PixelView};
-use upbeat::time::Span;
+use upbeat_bench::block_code::{Code, PixelView};
+use upbeat_record::recording::StreamReader;
+use upbeat_timing::time::Span;
 
 use crate::session::Session;
 use crate::timed_figure::is_counted;

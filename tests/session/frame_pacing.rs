@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use upbeat::timing::pacing::Pacing;
+use upbeat_timing::pacing::Pacing;
 
 use super::session::{Session, wait};
 
@@ -45,7 +45,8 @@ fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let is_ahead = |window: &upbeat::client::message::Window| window.app_id == app_id && window.pacing == Pacing::Ahead;
+    let is_ahead =
+        |window: &upbeat_record::ipc::message::Window| window.app_id == app_id && window.pacing == Pacing::Ahead;
     let window = wait("its window, drawn ahead", || session.windows().into_iter().find(is_ahead));
     assert_eq!(window.reason, "it asked for that");
     let output = process.wait_with_output().unwrap();

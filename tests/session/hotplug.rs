@@ -1,8 +1,8 @@
 //! Outputs that come, change, go dark and go, with clients on them.
 
-use upbeat::client::message::input::InputEvent;
-use upbeat::client::message::{Output, Request, Response};
 use upbeat::config::OutputMode;
+use upbeat_record::ipc::message::input::InputEvent;
+use upbeat_record::ipc::message::{Output, Request, Response};
 
 use crate::session::{Session, wait};
 

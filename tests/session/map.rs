@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use upbeat::timing::pacing::Pacing;
+use upbeat_timing::pacing::Pacing;
 
 use crate::animation::example;
 use crate::session::{Session, wait};

@@ -1,11 +1,11 @@
 //! What `upbeat msg` says of a running session, and does to it.
 
-use upbeat::client::message::WorkspaceOrder;
-use upbeat::client::message::input::InputEvent;
-use upbeat::client::message::{Request, Response, Target};
-use upbeat::timing::id::WindowId;
-use upbeat::timing::pacing::{Class, Pacing, PacingWish};
-use upbeat::timing::record::Blame;
+use upbeat_record::ipc::message::WorkspaceOrder;
+use upbeat_record::ipc::message::input::InputEvent;
+use upbeat_record::ipc::message::{Request, Response, Target};
+use upbeat_timing::id::WindowId;
+use upbeat_timing::pacing::{Class, Pacing, PacingWish};
+use upbeat_timing::record::Blame;
 
 use crate::client::{COLOUR, SIZE};
 use crate::session::{Session, wait};
@@ -263,7 +263,7 @@ fn a_script_of_thirty_lines_knows_what_there_is() {
     let programs = [session.shown("draw"), session.shown("idle"), session.shown("draw")];
     let mut agree = |session: &mut Session, what: &str| {
         wait(what, || {
-            let told = |window: upbeat::client::message::Window| {
+            let told = |window: upbeat_record::ipc::message::Window| {
                 serde_json::json!([window.window, window.title, window.focused, window.workspace])
             };
             let windows: Vec<_> = session.windows().into_iter().map(told).collect();

@@ -1,7 +1,7 @@
 //! A client that floods, does not listen, dies or cheats harms nobody else. How long frames take meanwhile is measured
 //! elsewhere; here it is shown that everybody goes on.
 
-use upbeat::client::message::Request;
+use upbeat_record::ipc::message::Request;
 
 use crate::session::Session;
 

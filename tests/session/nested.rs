@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rustix::process::Signal;
 use tempfile::TempDir;
-use upbeat::client::message::input::InputEvent;
-use upbeat::client::message::{Output, Request, Response};
+use upbeat_record::ipc::message::input::InputEvent;
+use upbeat_record::ipc::message::{Output, Request, Response};
 
 use crate::client::COLOUR;
 use crate::session::{Session, run, wait};

@@ -1,6 +1,6 @@
 //! What is reported of frames, held against the pixels that were on screen.
 
-use upbeat::bench::report::BenchReport;
+use upbeat_bench::report::BenchReport;
 
 use crate::session::run;
 

@@ -1,6 +1,6 @@
 //! What a session leaves behind: recordings and the frame log.
 
-use upbeat::backend::headless::record::stream::StreamReader;
+use upbeat_record::recording::StreamReader;
 
 use crate::session::{Session, run};
 

@@ -4,9 +4,9 @@
 //! content was chosen, and how many refreshes passed without any, of which there were thousands.
 
 use serde_json::Value;
-use upbeat::client::message::input::InputEvent;
-use upbeat::client::message::{Request, Response};
-use upbeat::time::{Clock, Instant, MonotonicClock};
+use upbeat_record::ipc::message::input::InputEvent;
+use upbeat_record::ipc::message::{Request, Response};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 use crate::client::UNKNOWN;
 use crate::session::{Session, wait};

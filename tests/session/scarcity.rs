@@ -1,7 +1,7 @@
 //! What a session needs becomes scarce or goes: it goes on.
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
-use upbeat::client::message::Request;
+use upbeat_record::ipc::message::Request;
 
 use crate::session::Session;
 

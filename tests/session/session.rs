@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use tempfile::TempDir;
-use upbeat::client::message::{Request, Response, Window, WindowStats};
-use upbeat::ipc::{Client, ClientError};
+use upbeat_record::ipc::message::{Request, Response, Window, WindowStats};
+use upbeat_record::ipc::{Client, ClientError};
 
 /// Until something that has to happen has happened: far longer than it takes on any machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,8 +1,8 @@
 //! The configuration at the start of a session, and read again while it runs.
 
 use rustix::process::Signal;
-use upbeat::client::message::{Request, Response};
-use upbeat::timing::pacing::PacingWish;
+use upbeat_record::ipc::message::{Request, Response};
+use upbeat_timing::pacing::PacingWish;
 
 use crate::session::{Session, run, upbeat, wait};
 

@@ -7,7 +7,7 @@
 
 use std::fmt::Display;
 
-use upbeat::bench::bystander::Bystander;
+use upbeat_bench::bystander::Bystander;
 
 /// Set in the guest whose clock counts instructions.
 const VARIABLE: &str = "UPBEAT_COUNTED";

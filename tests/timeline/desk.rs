@@ -6,13 +6,13 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use upbeat::time::{Instant, Span};
-use upbeat::timing::conductor::{Action, Conductor};
-use upbeat::timing::id::FrameId;
-use upbeat::timing::output::{Composed, OutputMachine};
-use upbeat::timing::record::Need;
-use upbeat::timing::target::RefreshIndex;
-use upbeat::timing::vsync::VsyncModel;
+use upbeat_timing::conductor::{Action, Conductor};
+use upbeat_timing::id::FrameId;
+use upbeat_timing::output::{Composed, OutputMachine};
+use upbeat_timing::record::Need;
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Instant, Span};
+use upbeat_timing::vsync::VsyncModel;
 
 use super::{COMPOSE, LEAD, START};
 

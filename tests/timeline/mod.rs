@@ -7,15 +7,15 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 use proptest::test_runner::TestCaseError;
-use upbeat::time::{Instant, Span};
-use upbeat::timing::conductor::{Action, Conductor, PacerId};
-use upbeat::timing::id::FrameId;
-use upbeat::timing::output::{Composed, LatchPolicy, OutputMachine};
-use upbeat::timing::pacer::MissBudgets;
-use upbeat::timing::pacing::PacingWish;
-use upbeat::timing::record::Need;
-use upbeat::timing::target::RefreshIndex;
-use upbeat::timing::vsync::VsyncModel;
+use upbeat_timing::conductor::{Action, Conductor, PacerId};
+use upbeat_timing::id::FrameId;
+use upbeat_timing::output::{Composed, LatchPolicy, OutputMachine};
+use upbeat_timing::pacer::MissBudgets;
+use upbeat_timing::pacing::PacingWish;
+use upbeat_timing::record::Need;
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Instant, Span};
+use upbeat_timing::vsync::VsyncModel;
 
 const START: Instant = Instant::from_nanos(5_000_000_000);
 const LEAD: Span = Span::from_micros(600);

@@ -7,17 +7,17 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-use upbeat::time::{Instant, Span};
-use upbeat::timing::ahead::{Ahead, Circumstances, Issued, Wishes};
-use upbeat::timing::conductor::{Action, Conductor, PacerId};
-use upbeat::timing::id::FrameId;
-use upbeat::timing::output::{Composed, OutputMachine};
-use upbeat::timing::pacer::MissBudgets;
-use upbeat::timing::pacing::{Pacing, PacingWish};
-use upbeat::timing::record::Need;
-use upbeat::timing::target::RefreshIndex;
-use upbeat::timing::virtualizer::Grid;
-use upbeat::timing::vsync::VsyncModel;
+use upbeat_timing::ahead::{Ahead, Circumstances, Issued, Wishes};
+use upbeat_timing::conductor::{Action, Conductor, PacerId};
+use upbeat_timing::id::FrameId;
+use upbeat_timing::output::{Composed, OutputMachine};
+use upbeat_timing::pacer::MissBudgets;
+use upbeat_timing::pacing::{Pacing, PacingWish};
+use upbeat_timing::record::Need;
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Instant, Span};
+use upbeat_timing::virtualizer::Grid;
+use upbeat_timing::vsync::VsyncModel;
 
 use super::{COMPOSE, Costs, LEAD, START};
 

@@ -11,8 +11,8 @@ use smithay::reexports::drm::control::{
 
 use super::property::{Blob, Properties};
 use super::told::{Say, Told};
-use crate::faults;
 use crate::real_time::unhurried;
+use upbeat_record::faults;
 
 /// The values of an object's properties have 16 bits after the point.
 const FIXED_POINT: f64 = 65_536.0;

@@ -9,7 +9,7 @@
 //!                 late     late again               late after long: a short while again
 //! ```
 
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// By default: waking up takes a real-time thread no longer.
 const TRUSTING: Span = Span::from_micros(500);

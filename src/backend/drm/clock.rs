@@ -17,7 +17,7 @@
 //! switched on, or the last one in the old mode (vkms, 130 to 480 ms ago). An event from before its own commit was asked
 //! for is no light either. Such frames have been shown, at a time that nobody knows; the vsync model says the likeliest.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// So many strange events among the latest [`MEMORY`] make the driver one without timestamps. One or two happen to
 /// good drivers, around a mode switch.

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::crtc::Crtc;
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 const PROPERTY: &str = "IN_FENCE_FD";
 

@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 use crate::backend::FrameId;
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// A frame that waits.
 #[derive(Debug)]

@@ -31,8 +31,8 @@ use super::plane_config::blob;
 use super::planes::{ClientPlanes, Shown};
 use crate::backend::fence::hint_deadline;
 use crate::backend::{CursorPlane, FrameId, LossReason, SubmitError};
-use crate::time::{Clock, Instant};
 use orphans::Orphans;
+use upbeat_timing::time::{Clock, Instant};
 
 /// A flip that the driver has taken.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::mm::{MapFlags, ProtFlags};
 
-use crate::faults::{self, Fault};
+use upbeat_record::faults::{self, Fault};
 
 /// Memory is made in pieces of this many bytes, or larger ones.
 const PAGE: usize = 4_096;

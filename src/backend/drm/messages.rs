@@ -22,7 +22,7 @@ use super::verdicts::Shape;
 use super::vrr::Range;
 use crate::backend::plane::{DeviceMemory, Planes};
 use crate::backend::{CursorPlane, FrameId, GammaRamp, LossReason, ModeId, PixelRect, SubmitError};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Counts the modes of an output: what was made for another one shows nothing in this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use smithay::reexports::drm::control::{Mode as DrmMode, ModeTypeFlags};
 
 use super::DrmError;
 use crate::backend::{Beam, Mode, ScanDirection};
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// A rate that is this close to the wanted one (in mHz) is meant: 59.94 Hz is sold as 60.
 const SAME_RATE: u32 = 500;

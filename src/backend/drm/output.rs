@@ -12,7 +12,7 @@ use crate::backend::{
     Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Identity, Mode, ModeId, Plan, Shot,
     Slowest, SubmitError,
 };
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// A monitor.
 pub struct DrmOutput {

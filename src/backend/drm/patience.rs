@@ -3,7 +3,7 @@
 //! A monitor that cannot be lit (no bandwidth is left for it, its cable is bad) refuses every frame. To compose one for each
 //! refresh keeps the machine busy for nothing, and each try takes locks that other outputs wait for.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// So many refusals in a row have reasons that are gone with the next frame: a cursor, a client's buffer on a plane.
 const PASSING: u32 = 3;

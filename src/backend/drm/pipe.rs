@@ -28,8 +28,8 @@ use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, Identity, LossReason,
     Mode, PixelBuffer, PixelRect, Plan, Shot, SubmitError, overlay,
 };
-use crate::time::{Clock, MonotonicClock};
 use switching::Switches;
+use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// What the worker found out of an output, and made for it.
 pub(super) struct Facts {
@@ -124,8 +124,11 @@ impl Pipe {
     pub fn capabilities(&self) -> Capabilities {
         let lead = Lead::of(self.facts.mode, self.facts.has_beam);
         // Without vblanks there are no misses to learn from.
-        let (submit_lead, driver_margin) =
-            if self.believed { (lead.blanking, DRIVER_MARGIN) } else { (lead.whole(), crate::time::Span::ZERO) };
+        let (submit_lead, driver_margin) = if self.believed {
+            (lead.blanking, DRIVER_MARGIN)
+        } else {
+            (lead.whole(), upbeat_timing::time::Span::ZERO)
+        };
         let cursor = self.facts.cursor_size;
         Capabilities {
             clock: if self.believed { ClockSource::Hardware } else { ClockSource::Software },

@@ -28,7 +28,7 @@ use super::messages::{Command, News};
 use super::post::{Inbox, Mailbox, queue};
 use crate::backend::LossReason;
 use crate::real_time::{RealTime, Role};
-use crate::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND};
 
 /// What a presenter is told of its surroundings.
 pub(super) struct Surroundings {

@@ -7,7 +7,7 @@
 use super::atomic::Atomic;
 use super::edid::{BLOCK, DESCRIPTOR, DESCRIPTORS, HEADER};
 use crate::backend::Mode;
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// Millihertz in a hertz.
 const MILLI: u32 = 1_000;

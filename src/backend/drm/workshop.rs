@@ -29,7 +29,7 @@ use super::vrr::Rates;
 use super::worker::Jobs;
 use super::{DrmError, ModeWish, edid, fence, kms, mode};
 use crate::backend::Identity;
-use crate::time::{Clock, MonotonicClock};
+use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// The kernel's display without hardware.
 const SIMULATED: &str = "vkms";

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::io::Errno;
 
 use super::{dma_buf, sync_file};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Whether the kernel is known not to take hints.
 static UNSUPPORTED: AtomicBool = AtomicBool::new(false);

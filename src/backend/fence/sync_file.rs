@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use rustix::ioctl::{self, Setter, Updater, opcode};
 
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// `struct sync_file_info`.
 #[repr(C)]

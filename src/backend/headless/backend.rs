@@ -11,7 +11,7 @@ use super::limits::OptionsError;
 use super::options::OutputOptions;
 use super::output::HeadlessOutput;
 use crate::backend::{Display, Mode};
-use crate::time::{Clock, MonotonicClock};
+use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// Why an output could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +118,7 @@ impl HeadlessBackend {
     }
 
     /// When [`dispatch`](Self::dispatch) is wanted next; `None` while nothing waits.
-    pub fn next_event(&self) -> Option<crate::time::Instant> {
+    pub fn next_event(&self) -> Option<upbeat_timing::time::Instant> {
         self.outputs.iter().filter_map(HeadlessOutput::next_event).min()
     }
 

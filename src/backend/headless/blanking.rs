@@ -4,7 +4,7 @@
 //! that mode would have: CTA-861 for the television modes, VESA CVT 1.2 with reduced blanking (version 1) otherwise.
 
 use crate::backend::Mode;
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// CVT 1.2, section 3.4.2: the shortest vertical blanking with reduced blanking, in nanoseconds (460 µs).
 const CVT_RB_MIN_BLANK_NANOS: i64 = 460_000;

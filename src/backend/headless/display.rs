@@ -35,7 +35,7 @@ use super::watch::{Watch, WatchId};
 use crate::backend::{
     Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, Shot,
 };
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Whether anything is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,16 +11,9 @@
 //!            │                        │────────┊▒▒▒▒▒▒▒▒│    none by then: the panel repeats the old one
 //! ```
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
-/// One refresh of the panel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refresh {
-    /// Start of scan-out of line 0.
-    pub time: Instant,
-    /// How many refreshes there were before it; the output's first one has number 0.
-    pub sequence: u64,
-}
+pub use upbeat_record::recording::Refresh;
 
 /// The refreshes to come, as far as they do not depend on frames.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use super::grid::Refresh;
 use crate::backend::overlay::{self, Source, intersection};
 use crate::backend::{Beam, CursorPlane, PixelBuffer, PixelRect};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Rows that the panel had read before they were rewritten: in this refresh they look as they did.
 #[derive(Clone, Debug)]

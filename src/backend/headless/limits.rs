@@ -1,10 +1,10 @@
 //! What modes and options a virtual output takes.
 
 use crate::backend::Mode;
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
-/// The largest width and height that a virtual output takes, in pixels.
-pub const LARGEST_SIZE: i32 = 16_384;
+/// The largest width and height that a virtual output takes, in pixels: it can be recorded.
+pub use upbeat_record::recording::LARGEST_SIZE;
 /// The most pixels that it takes: an 8K panel twice over. Beyond that one frame takes seconds of the CPU.
 pub const MOST_PIXELS: i64 = 2 * 7_680 * 4_320;
 /// The slowest and the fastest rate that it takes, in millihertz.

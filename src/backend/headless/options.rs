@@ -4,7 +4,7 @@ use super::blanking;
 use super::fault::FaultScript;
 use super::limits::{FEWEST_BUFFERS, MOST_BUFFERS, OptionsError, check_mode};
 use crate::backend::Mode;
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// The properties of a virtual output; [`Default`] is an ordinary panel at a fixed rate.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use crate::backend::{
     Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, ModeId, PixelBuffer, Plan,
     Shot, Slowest, SubmitError,
 };
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// A handle to one output of a [`HeadlessBackend`](super::HeadlessBackend). Clones are the same output.
 #[derive(Clone)]

@@ -14,7 +14,7 @@ use super::image::{PanelImage, ReadRows, row_of};
 use super::pixels::Scanned;
 use super::watch::{Shown, Watch, WatchId};
 use crate::backend::{Beam, Buffer, CursorPlane, FrameId, PixelBuffer, PixelRect, Shot};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// What is on screen.
 struct Content {

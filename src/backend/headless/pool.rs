@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::pixels::{Pixels, Scanned};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
-use crate::faults::{self, Fault};
+use upbeat_record::faults::{self, Fault};
 
 /// So many pictures are read at a time, each from a buffer that is on screen no more.
 const MOST_READ: usize = 2;

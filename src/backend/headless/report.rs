@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::fault::{FaultPlayer, Moment, StampFault, What};
 use super::grid::Refresh;
 use crate::backend::{DisplayEvent, FrameId, LossReason};
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Events on their way to the compositor.
 #[derive(Debug, Default)]

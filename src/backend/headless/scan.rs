@@ -8,7 +8,7 @@
 
 use super::blanking;
 use crate::backend::{Beam, Mode, ScanDirection};
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// The scan of `mode` when its shortest refresh interval is `shortest`.
 pub fn scan(mode: Mode, shortest: Span) -> Beam {
@@ -20,7 +20,7 @@ pub fn scan(mode: Mode, shortest: Span) -> Beam {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Instant;
+    use upbeat_timing::time::Instant;
 
     #[test]
     fn it_reads_rows_in_the_active_part_only() {

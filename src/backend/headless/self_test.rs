@@ -17,7 +17,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::{HeadlessBackend, HeadlessError, HeadlessOutput, OutputOptions};
 use crate::backend::{Change, Display, DisplayEvent, FrameId, Mode, Plan};
-use crate::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, SimulatedClock, Span};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, SimulatedClock, Span};
 
 const MODE: Mode = Mode { width: 64, height: 64, refresh: 60_000 };
 /// How far from the deadline frames are completed.

@@ -1,20 +1,8 @@
 //! Whoever looks at the panel: recorders and probes.
 
-use super::grid::Refresh;
 use super::image::PanelImage;
-use crate::backend::FrameId;
-use crate::time::Instant;
 
-/// From when to when an image was on screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// The first refresh that showed it.
-    pub first: Refresh,
-    /// The start of the refresh that showed something else, or when the panel went dark or watching ended.
-    pub until: Instant,
-    /// The frame that made it look like this.
-    pub frame: FrameId,
-}
+pub use upbeat_record::recording::Shown;
 
 /// Something that looks at the panel. It is called on the display's thread and must not wait for anything.
 pub trait Watch {

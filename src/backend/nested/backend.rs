@@ -15,7 +15,7 @@ use super::output::NestedOutput;
 use super::parent::Parent;
 use super::window::Window;
 use super::wire::Wire;
-use crate::time::{Clock, MonotonicClock};
+use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// A connection to another compositor.
 ///

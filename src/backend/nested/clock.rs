@@ -2,7 +2,7 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
 /// An input event older than this, or from the future, was stamped with a clock that is not ours.
 const OLDEST_INPUT: Span = Span::from_seconds(2);

@@ -29,8 +29,8 @@ use super::parent::Parent;
 use super::pool::BufferTag;
 use super::window::SCALE_STEPS;
 use crate::backend::FrameId;
-use crate::client::wire::{instant, join};
-use crate::time::{Clock, MonotonicClock, Span};
+use upbeat_client::wire::{instant, join};
+use upbeat_timing::time::{Clock, MonotonicClock, Span};
 
 /// The version of `wl_surface` whose surfaces are told their scale.
 const PREFERRED_SCALE_SINCE: u32 = 6;

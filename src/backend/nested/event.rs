@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// A window, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -19,7 +19,7 @@
 use std::collections::VecDeque;
 
 use crate::backend::{DisplayEvent, FrameId, LossReason, SubmitError};
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// A frame of which nothing was heard for so long is on no screen. Compositors call windows that nobody sees back once
 /// a second, or never.

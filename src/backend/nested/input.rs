@@ -10,7 +10,7 @@ use wayland_client::{Connection, Dispatch, QueueHandle, WEnum};
 use super::clock::input_time;
 use super::event::{AxisMotion, AxisSource, ParentEvent, WindowId};
 use super::parent::Parent;
-use crate::time::{Clock, Instant, MonotonicClock};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 /// One step of a wheel, in 120ths.
 const STEP: i32 = 120;

@@ -11,7 +11,7 @@
 //! What is learned while the parent is busy may be a whole refresh too much. Then frames are shown by the refresh before
 //! the one that they were meant for, and the lead is longer than it must be by that much.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// What is assumed of a parent of which nothing is known: it works as late as we do.
 const FIRST: Span = Span::from_millis(2);

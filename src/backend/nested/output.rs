@@ -9,7 +9,7 @@ use super::window::Window;
 use crate::backend::{
     Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
 };
-use crate::time::{Clock, Instant, MonotonicClock};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 /// An output that is a window in the parent.
 pub struct NestedOutput {
@@ -47,7 +47,7 @@ impl Display for NestedOutput {
         Capabilities {
             clock: if window.has_feedback() { ClockSource::Parent } else { ClockSource::Software },
             submit_lead: window.submit_lead(),
-            driver_margin: crate::time::Span::ZERO,
+            driver_margin: upbeat_timing::time::Span::ZERO,
             // One that the parent has latched for a light to come, and the next.
             pending_flips: 1,
             unreported: DEPTH as u32,

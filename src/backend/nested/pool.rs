@@ -15,7 +15,7 @@ use super::event::WindowId;
 use super::parent::Parent;
 use super::stale::Stale;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
-use crate::client::memory::SharedMemory;
+use upbeat_client::memory::SharedMemory;
 
 /// Buffers for the parent: one on screen, one that it has latched, one that is committed, one to compose into, and one
 /// for a parent that releases late.

@@ -22,9 +22,9 @@ use super::wire::Wire;
 use crate::backend::{
     Buffer, Change, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
 };
-use crate::time::{Instant, Span};
 pub(super) use shape::SCALE_STEPS;
 use shape::physical;
+use upbeat_timing::time::{Instant, Span};
 
 /// The window's objects in the parent. Those that a parent may not have are optional.
 #[derive(Debug)]

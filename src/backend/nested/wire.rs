@@ -9,7 +9,7 @@ use wayland_client::Connection;
 use wayland_client::backend::WaylandError;
 
 use crate::backend::timer::Timer;
-use crate::time::{Clock, Instant, MonotonicClock};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 /// What is waited for and written to, shared by all windows.
 pub(super) struct Wire {

@@ -26,7 +26,7 @@ use super::{X11Error, refresh, touch};
 use crate::backend::Mode;
 use crate::backend::nested::{ParentEvent, WindowId};
 use crate::backend::timer::Timer;
-use crate::time::{Clock, Instant, MonotonicClock};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 x11rb::atom_manager! {
     /// Names that are asked for once.

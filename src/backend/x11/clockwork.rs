@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use crate::backend::timer::Timer;
-use crate::time::{Clock, Instant, MonotonicClock};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 /// The one timer of all windows.
 pub(super) struct Clockwork {

@@ -1,6 +1,6 @@
 //! The refreshes of a display that has none.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Ticks at equal distances.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 //! so that both are left out; a release is therefore held until it is known what follows it.
 
 use crate::backend::nested::{AxisMotion, AxisSource, ParentEvent, WindowId};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// X numbers keys from 8.
 const FIRST_KEY: u8 = 8;

@@ -9,7 +9,7 @@ use crate::backend::nested::WindowId;
 use crate::backend::{
     Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
 };
-use crate::time::{Clock, Instant, MonotonicClock, Span};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 
 /// Sending a picture and its being drawn, on a server of this machine.
 const SUBMIT_LEAD: Span = Span::from_millis(2);

@@ -9,7 +9,7 @@ use x11rb::protocol::xproto::Window;
 use x11rb::rust_connection::RustConnection;
 
 use crate::backend::nested::{ParentEvent, WindowId};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// The first version that knows touches.
 const WITH_TOUCH: (u16, u16) = (2, 2);

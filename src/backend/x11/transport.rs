@@ -22,7 +22,7 @@ use x11rb::rust_connection::RustConnection;
 
 use crate::backend::overlay::intersection;
 use crate::backend::{PixelBuffer, PixelRect};
-use crate::client::memory::SharedMemory;
+use upbeat_client::memory::SharedMemory;
 
 /// What a request needs besides its pixels.
 const HEADER_BYTES: usize = 64;

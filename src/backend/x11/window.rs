@@ -10,7 +10,7 @@ use crate::backend::nested::WindowId;
 use crate::backend::{
     Buffer, BufferStorage, Change, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
 };
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// A window on the server.
 pub(super) struct Window {

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use clap::{Subcommand, ValueEnum};
 
-use crate::client::message::input::{InputEvent, button_code, key_code};
+use upbeat_record::ipc::message::input::{InputEvent, button_code, key_code};
 
 /// What a button or key does.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]

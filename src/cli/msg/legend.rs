@@ -1,6 +1,6 @@
 //! What tables and sentences of answers say, for those who write clients.
 
-use crate::client::message::Response;
+use upbeat_record::ipc::message::Response;
 
 /// What the columns of `upbeat msg windows` say.
 const WINDOWS_LEGEND: &str = "\
@@ -29,7 +29,7 @@ pub(super) fn of(response: &Response) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timing::pacing::Class;
+    use upbeat_timing::pacing::Class;
 
     #[test]
     fn every_column_about_pacing_has_its_words() {

@@ -12,14 +12,14 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
-use crate::client::message::event::News;
-use crate::client::message::layouts::LayoutWish;
-use crate::client::message::{Answer, Question, Request, Response, Target, WorkspaceOrder};
 use crate::config::OutputMode;
-use crate::ipc::{Client, find_socket};
 use crate::shell::workspaces::Number;
-use crate::timing::id::WindowId;
-use crate::timing::pacing::PacingWish;
+use upbeat_record::ipc::message::event::News;
+use upbeat_record::ipc::message::layouts::LayoutWish;
+use upbeat_record::ipc::message::{Answer, Question, Request, Response, Target, WorkspaceOrder};
+use upbeat_record::ipc::{Client, find_socket};
+use upbeat_timing::id::WindowId;
+use upbeat_timing::pacing::PacingWish;
 
 /// How many missed frames `why-late` tells of unless told otherwise.
 const MISSES_SHOWN: usize = 20;

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use super::legend;
 use super::table::Table;
-use crate::client::message::layouts::Layouts;
-use crate::client::message::{
+use upbeat_record::ipc::Follower;
+use upbeat_record::ipc::message::layouts::Layouts;
+use upbeat_record::ipc::message::{
     CadenceStats, ClientUse, EndedClient, Layer, Miss, Output, OutputStats, Response, Scan, Window, WindowStats,
     Workspace,
 };
-use crate::ipc::Follower;
-use crate::time::Span;
-use crate::timing::record::Summary;
+use upbeat_timing::record::Summary;
+use upbeat_timing::time::Span;
 
 /// One JSON document.
 pub(super) fn json(response: &Response) -> io::Result<()> {
@@ -330,10 +330,10 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::client::message::{Frequency, Rect, Target};
-    use crate::timing::id::{ClientId, WindowId};
-    use crate::timing::pacing::{Class, Pacing, PacingWish};
-    use crate::timing::record::{Blame, Misses};
+    use upbeat_record::ipc::message::{Frequency, Rect, Target};
+    use upbeat_timing::id::{ClientId, WindowId};
+    use upbeat_timing::pacing::{Class, Pacing, PacingWish};
+    use upbeat_timing::record::{Blame, Misses};
 
     fn summary(p50: i64, p99: i64, max: i64) -> Option<Summary> {
         let us = Span::from_micros;

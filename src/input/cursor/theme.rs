@@ -9,7 +9,7 @@ use xcursor::CursorTheme;
 
 use super::{CursorImage, arrow};
 use crate::backend::PixelBuffer;
-use crate::faults::{self, Fault};
+use upbeat_record::faults::{self, Fault};
 
 /// Nominal size when `XCURSOR_SIZE` does not say, in logical pixels.
 const DEFAULT_SIZE: u32 = 24;

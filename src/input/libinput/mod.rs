@@ -19,7 +19,7 @@ use input::{Device, DeviceCapability, Libinput, LibinputInterface};
 use super::{InputEvent, KeyboardId};
 use crate::backend::seat::Seat;
 use crate::state::State;
-use crate::time::Clock;
+use upbeat_timing::time::Clock;
 
 /// Devices cannot be had.
 #[derive(Debug, thiserror::Error)]

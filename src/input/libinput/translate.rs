@@ -18,7 +18,7 @@ use crate::input::switch::is_built_in;
 use crate::input::{self as ours, InputEvent, KeyboardId, Scroll, ScrollSource, handle};
 use crate::output;
 use crate::state::State;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 const NANOS_PER_MICRO: u64 = 1_000;
 

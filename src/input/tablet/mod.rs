@@ -34,8 +34,8 @@ use crate::output::{self, InputKind};
 use crate::shell;
 use crate::state::State;
 use crate::surface::foresight::Device;
-use crate::time::{Clock as _, Instant};
 use seats::{TabletSeats, ToolMotion};
+use upbeat_timing::time::{Clock as _, Instant};
 
 /// Linux event codes.
 const BTN_LEFT: u32 = 0x110;

@@ -6,7 +6,7 @@ use super::keys::{tell_focus, tell_modifiers};
 use crate::input::{KeyboardId, in_force, keyboard};
 use crate::later;
 use crate::state::State;
-use crate::time::Clock;
+use upbeat_timing::time::Clock;
 
 /// The input method wants the keys.
 pub fn grab(state: &mut State, object: ZwpInputMethodKeyboardGrabV2) {

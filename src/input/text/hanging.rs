@@ -8,7 +8,7 @@ use smithay::reexports::wayland_server::Resource;
 
 use crate::guard;
 use crate::state::State;
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// So long it may read nothing before keys go to the field again: longer than one is swapped out for or reads a dictionary,
 /// shorter than people wait before they reach for the power button.

@@ -17,7 +17,7 @@ use super::hanging::{self, Patience};
 use crate::input::{InputTimes, KeyboardId, Timed, in_force, typing};
 use crate::output::{self, InputKind};
 use crate::state::State;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Grabs of the input method, and what it types on.
 #[derive(Debug, Default)]

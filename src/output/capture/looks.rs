@@ -7,7 +7,7 @@
 use ahash::HashMap;
 use smithay::reexports::wayland_server::backend::ClientId;
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Layers that are looked at in a refresh of 60 Hz, for all together: one to two milliseconds.
 const MOST: i64 = 1_024;

@@ -7,7 +7,7 @@ use crate::output::{Outputs, ahead};
 use crate::shell::WindowId;
 use crate::state::State;
 use crate::surface::{Entry, Unshown};
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// How often where no output says.
 pub(super) const INTERVAL: Span = Span::from_nanos(16_666_667);

@@ -12,10 +12,10 @@ use calloop::channel::{self, Event};
 
 use super::film::{Between, Film};
 use crate::backend::{PixelBuffer, PixelRect, Shot};
-use crate::faults::{self, Fault};
 use crate::render::OffScreen;
 use crate::scene::Scene;
 use crate::state::State;
+use upbeat_record::faults::{self, Fault};
 
 /// As much is written at a time, in bytes: meanwhile nobody else may use the client's memory, not even to draw what it
 /// shows. Some tens of microseconds.

@@ -10,9 +10,9 @@ use crate::scene::{Layer, Scene};
 use crate::state::State;
 use crate::surface::front_buffer::Reason;
 use crate::surface::pixels;
-use crate::timing::id::OutputId;
-use crate::timing::pacer::Pacer;
-use crate::timing::pacing::Pacing;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::pacer::Pacer;
+use upbeat_timing::pacing::Pacing;
 
 /// The rectangle around the newest input in which all of a change must lie, in physical pixels (Presto 3.2.1).
 const AROUND: i32 = 200;

@@ -26,9 +26,9 @@ use crate::scene::{Layer, Scene, Shape};
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
 use crate::surface::{Feedback, follower, pixels, reach};
-use crate::time::{Clock, Instant};
-use crate::timing::id::OutputId;
-use crate::timing::target::RefreshIndex;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Clock, Instant};
 
 /// The most pixels that are written for one move: 200 × 200, as of what clients write.
 const MOST_PIXELS: i32 = 200 * 200;

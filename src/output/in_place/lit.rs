@@ -3,9 +3,9 @@
 use super::InPlace;
 use crate::backend::LossReason;
 use crate::surface::{Feedback, Unshown};
-use crate::timing::id::{FrameId, SurfaceId};
-use crate::timing::record::ClientFrameRecord;
-use crate::timing::target::RefreshIndex;
+use upbeat_timing::id::{FrameId, SurfaceId};
+use upbeat_timing::record::ClientFrameRecord;
+use upbeat_timing::target::RefreshIndex;
 
 /// A rectangle that was written and not lit yet.
 #[derive(Debug)]

@@ -28,11 +28,11 @@ use crate::backend::{Change, Plan};
 use crate::scene::Layer;
 use crate::state::State;
 use crate::surface;
-use crate::time::{Clock, Instant, Span};
-use crate::timing::frames::Stage;
-use crate::timing::id::{OutputId, SurfaceId};
-use crate::timing::record::Need;
-use crate::timing::target::RefreshIndex;
+use upbeat_timing::frames::Stage;
+use upbeat_timing::id::{OutputId, SurfaceId};
+use upbeat_timing::record::Need;
+use upbeat_timing::target::RefreshIndex;
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// So many lines above the first of what was written last is the next expected: a stroke that turns upwards is seen in time.
 const TURNS_UP: i32 = 4;
@@ -181,7 +181,7 @@ fn write(
     output.conductor.output_mut().wrote(written - since);
     output.show_instead(place, layer);
     let record =
-        entry.take_record().map(|record| crate::timing::record::ClientFrameRecord { latched: Some(latched), ..record });
+        entry.take_record().map(|record| upbeat_timing::record::ClientFrameRecord { latched: Some(latched), ..record });
     let feedback = entry.latch();
     let lighting = Lighting { frame, surface: entry.id, index, feedback, record };
     let replaced = output.in_place.written(lighting);

@@ -6,7 +6,7 @@ use super::{Colour, Kept, Part, Sheet};
 use crate::output::geometry;
 use crate::scene::Scene;
 use crate::shell::Shell;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
 
 /// Light, and what lies below it is seen through it.
 const COLOUR: Colour = [0.55, 0.66, 0.90, 0.35];

@@ -8,8 +8,8 @@ use crate::bindings::{Action, Bindings, Held};
 use crate::output::geometry;
 use crate::scene::{Picture, Scene};
 use crate::shell::Shell;
-use crate::time::Instant;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::Instant;
 
 const CAP: Colour = [1.0, 1.0, 1.0, 0.10];
 const KEY: Colour = [0.66, 0.80, 1.0, 1.0];

@@ -7,7 +7,7 @@ use super::{Colour, Kept, Part, Sheet, Type};
 use crate::bindings::{Action, Bindings};
 use crate::output::geometry;
 use crate::scene::Scene;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
 
 const TEXT: Colour = [0.88, 0.90, 0.95, 0.75];
 /// Lengths in logical pixels: the height of text, and of a line.

@@ -17,8 +17,8 @@ use smithay::utils::{Physical, Point, Rectangle, Size};
 use super::{Colour, Kept, Page, Part, Sheet, Text, Type};
 use crate::output::geometry;
 use crate::scene::{EffectKind, Picture, Scene};
-use crate::time::Span;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::Span;
 
 /// How many frames are seen.
 pub const FRAMES: usize = 240;

@@ -6,7 +6,7 @@ use smithay::utils::{Physical, Point, Size};
 use super::{Colour, Kept, Part, Sheet, Type};
 use crate::output::geometry;
 use crate::scene::Scene;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
 
 const HEADING: Colour = [0.95, 0.95, 0.97, 1.0];
 const TEXT: Colour = [0.68, 0.70, 0.76, 1.0];

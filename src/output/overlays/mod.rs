@@ -20,8 +20,6 @@ use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 use crate::scene::{Effect, EffectKind, Picture, Rounded, Scene};
 use crate::shell::WindowId;
 use crate::shell::workspaces::Number;
-use crate::time::Span;
-use crate::timing::id::OutputId;
 pub(super) use aim::show as show_aim;
 pub(super) use help::show as show_help;
 pub(super) use hint::show as show_hint;
@@ -32,6 +30,8 @@ pub(super) use overview::show as show_overview;
 use paint::{Colour, Page, Type};
 pub(super) use question::show as show_question;
 pub(super) use region::show as show_region;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::Span;
 
 /// What the list of shortcuts and the question look like: what is behind them, their panel, and text on it.
 const DIM: Colour = [0.0, 0.0, 0.0, 0.45];

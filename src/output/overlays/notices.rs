@@ -8,8 +8,8 @@ use crate::output::geometry;
 use crate::scene::Scene;
 use crate::shell::Shell;
 use crate::shell::notices::Notice;
-use crate::time::Instant;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::Instant;
 
 const PANEL: Colour = [0.20, 0.11, 0.12, 0.96];
 /// Behind what is no failure.

@@ -7,8 +7,8 @@ use crate::output::geometry;
 use crate::scene::Scene;
 use crate::shell::Shell;
 use crate::shell::overview::layout::{CAPTION, HEADER};
-use crate::time::Instant;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::Instant;
 
 /// A workspace.
 const CARD: Colour = [1.0, 1.0, 1.0, 0.07];

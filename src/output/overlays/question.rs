@@ -8,8 +8,8 @@ use crate::output::geometry;
 use crate::scene::Scene;
 use crate::shell::Shell;
 use crate::shell::question::{Answer, Places};
-use crate::time::Instant;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::Instant;
 
 const BUTTON: Colour = [1.0, 1.0, 1.0, 0.10];
 const SELECTED: Colour = [0.45, 0.65, 1.0, 0.45];

@@ -7,7 +7,7 @@ use super::{DIM, Kept, Part, Sheet};
 use crate::output::geometry;
 use crate::scene::Scene;
 use crate::shell::Shell;
-use crate::timing::id::OutputId;
+use upbeat_timing::id::OutputId;
 
 /// Draws it into a scene that has nothing below it yet.
 pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {

@@ -1,7 +1,7 @@
 //! `upbeat_frame_pacing_manager_v1` 2: a client is told, before it draws, which refresh a frame is for.
 //!
 //! The contract is `protocols/upbeat-frame-pacing-v1.xml`. Here requests are checked; when targets are sent is decided
-//! in [`timing::ahead`](crate::timing::ahead) and done by `output::ahead`; commits that are bound to a target wait in
+//! in [`timing::ahead`](upbeat_timing::ahead) and done by `output::ahead`; commits that are bound to a target wait in
 //! the content-update queue (`surface::paced`).
 
 #[rustfmt::skip]
@@ -20,12 +20,12 @@ use crate::guard;
 use crate::guard::Handlers;
 use crate::state::State;
 use crate::surface::{PacingState, PendingTarget, paced};
-use crate::timing::ahead::{BindError, MOST_AHEAD, TargetId};
-use crate::timing::pacing::Pacing;
 use generated::upbeat_frame_pacing_manager_v1::{self as manager, UpbeatFramePacingManagerV1};
 use generated::upbeat_frame_pacing_v1::{self as wire, Wish};
 use generated::upbeat_frame_pacing_v1::{Error, UpbeatFramePacingV1};
 use object::FramePacing;
+use upbeat_timing::ahead::{BindError, MOST_AHEAD, TargetId};
+use upbeat_timing::pacing::Pacing;
 
 const VERSION: u32 = 2;
 

@@ -7,9 +7,9 @@ use smithay::reexports::wayland_server::{Resource, Weak};
 
 use super::generated::upbeat_frame_pacing_v1::{self as wire, UpbeatFramePacingV1};
 use crate::surface::{CommitFault, Fate, FrameLedger, FrameListener, Path, Revoked, Unshown};
-use crate::time::{Instant, NANOS_PER_SECOND, Span};
-use crate::timing::ahead::{Effective, Issued, Reason, TargetId};
-use crate::timing::pacing::Pacing;
+use upbeat_timing::ahead::{Effective, Issued, Reason, TargetId};
+use upbeat_timing::pacing::Pacing;
+use upbeat_timing::time::{Instant, NANOS_PER_SECOND, Span};
 
 /// What is kept for one object.
 #[derive(Debug)]

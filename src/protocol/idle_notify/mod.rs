@@ -18,7 +18,7 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 
 use crate::guard::Handlers;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 use waiting::{Told, Waiting};
 
 const VERSION: u32 = 2;

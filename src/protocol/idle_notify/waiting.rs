@@ -10,7 +10,7 @@
 //!   told                                 idled ─────┘ resumed
 //! ```
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// The shortest time after which somebody is idle: a person who moves a mouse is not idle between two of its events.
 const SHORTEST: Span = Span::from_millis(20);

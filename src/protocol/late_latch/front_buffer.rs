@@ -10,7 +10,7 @@ use crate::guard::{self, Handlers};
 use crate::output::front_buffer;
 use crate::state::State;
 use crate::surface::front_buffer::{FrontListener, FrontState, Reason, ScanTimes};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// What is kept for one object: its surface, where it is the one that counts.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl FrontListener for Listener {
     fn tell_scan(&self, times: ScanTimes) {
         let (high, low, nanos) = times.anchor.as_wayland_parts();
         // Both are far below what 32 bits hold: no refresh lasts longer than a second.
-        let nanoseconds = |span: crate::time::Span| u32::try_from(span.as_nanos()).unwrap_or(u32::MAX);
+        let nanoseconds = |span: upbeat_timing::time::Span| u32::try_from(span.as_nanos()).unwrap_or(u32::MAX);
         self.0.scan(high, low, nanos, nanoseconds(times.interval), nanoseconds(times.line_time), times.first_line);
     }
 

@@ -21,8 +21,8 @@ use crate::backend::Mode;
 use crate::bounds::{MAX_EXTENT, coordinate};
 use crate::guard::Handlers;
 use crate::state::State;
-use crate::time::Clock;
 use crate::turn::Turn;
+use upbeat_timing::time::Clock;
 
 /// More outputs than this are in no configuration: heads that are gone may be named, too.
 const MOST_HEADS: usize = 128;

@@ -34,9 +34,9 @@ use super::seldom::Seldom;
 use crate::guard::Handlers;
 use crate::output::parking;
 use crate::state::State;
-use crate::time::{Clock, Instant};
 use configuration::{Configuration, Wanted};
 use heads::{Look, Manager};
+use upbeat_timing::time::{Clock, Instant};
 
 const VERSION: u32 = 4;
 

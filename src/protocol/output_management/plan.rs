@@ -4,8 +4,8 @@ use crate::backend::{Display, Mode};
 use crate::output::hotplug::{self, Arranged, WantedScale};
 use crate::output::{mode_switch, parking};
 use crate::state::State;
-use crate::timing::id::OutputId;
 use crate::turn::Turn;
+use upbeat_timing::id::OutputId;
 
 /// Physical pixels of a logical one: as small and as large as a configuration may say.
 const SCALES: std::ops::RangeInclusive<f64> = 0.5..=8.0;

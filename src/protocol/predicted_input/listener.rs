@@ -2,8 +2,8 @@
 
 use super::generated::upbeat_predicted_input_v1::{self as wire, UpbeatPredictedInputV1};
 use crate::surface::foresight::{Device, PredictionListener, Why};
-use crate::time::{Instant, Span};
-use crate::timing::input_prediction::Predicted;
+use upbeat_timing::input_prediction::Predicted;
+use upbeat_timing::time::{Instant, Span};
 
 impl PredictionListener for UpbeatPredictedInputV1 {
     fn tell_effective(&self, horizon: Span, why: Why) {

@@ -20,9 +20,9 @@ use smithay::reexports::wayland_server::{
 use crate::guard::Handlers;
 use crate::state::State;
 use crate::surface::foresight::{Foresight, Wish};
-use crate::time::Span;
 use generated::upbeat_predicted_input_manager_v1::{self as manager, UpbeatPredictedInputManagerV1};
 use generated::upbeat_predicted_input_v1::{self as wire, Axes, UpbeatPredictedInputV1};
+use upbeat_timing::time::Span;
 
 const VERSION: u32 = 1;
 

@@ -3,8 +3,8 @@
 use super::generated::upbeat_scroll_view_v1::{self as wire, UpbeatScrollViewV1};
 use crate::bounds::DocumentUnit;
 use crate::surface::scroll::{Mode, Reason, ScrollListener};
-use crate::time::{Instant, NANOS_PER_SECOND};
-use crate::timing::scroll::{Region, ShownAt, Side};
+use upbeat_timing::scroll::{Region, ShownAt, Side};
+use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
 
 impl ScrollListener for UpbeatScrollViewV1 {
     fn tell_budget(&self, pixels: i64) {

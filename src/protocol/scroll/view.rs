@@ -17,7 +17,7 @@ use crate::guard::Handlers;
 use crate::output::scrolling;
 use crate::state::State;
 use crate::surface::scroll::{Content, Inputs, MOST_CONTENTS, Role, ViewAxis, ViewState};
-use crate::timing::scroll::{Extent, Movement, Region};
+use upbeat_timing::scroll::{Extent, Movement, Region};
 
 /// The least and the most of its speed that a fling may keep from one millisecond to the next, in thousandths.
 const DECELERATION: std::ops::RangeInclusive<u32> = 900..=999;

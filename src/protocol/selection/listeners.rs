@@ -8,7 +8,7 @@ use smithay::reexports::wayland_server::{Client, Resource};
 
 use crate::guard;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// So long a listener that does not read may hold up others: who stops in a debugger must not keep people from copying.
 const PATIENCE: Span = Span::from_millis(1_000);

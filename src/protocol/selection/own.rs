@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use smithay::wayland::selection::data_device::set_data_device_selection;
 
-use crate::faults::{self, Fault};
-use crate::files::Patient;
 use crate::state::State;
+use upbeat_record::faults::{self, Fault};
+use upbeat_record::files::Patient;
 
 const TYPE: &str = "image/png";
 /// Clients that paste at once, each with a thread that waits for it to read. Any further client reads an empty file.

@@ -16,10 +16,10 @@ use calloop::channel::{self, Event, Sender};
 use super::file::{KeymapFile, Refusal};
 use super::known::Known;
 use super::readers::{Owner, Readers, TIME_LIMIT, Turn, Wanted};
-use crate::faults::{self, Fault};
 use crate::input::KeyboardId;
 use crate::input::keymap::Keymap;
 use crate::state::State;
+use upbeat_record::faults::{self, Fault};
 
 /// What it does can wait for those who draw.
 const NICENESS: i32 = 5;

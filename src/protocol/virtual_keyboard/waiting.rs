@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use super::file::KeymapFile;
 use crate::guard::Held;
 use crate::input::keyboard::Masks;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Keymaps without keys between them that wait: of more the oldest goes, for after so many that are none nobody waits for
 /// it. Each is a descriptor.

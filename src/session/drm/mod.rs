@@ -27,8 +27,8 @@ use crate::config::{OutputMode, Refresh};
 use crate::input::libinput::Devices;
 use crate::output::power;
 use crate::state::State;
-use crate::timing::id::OutputId;
 use cards::Cards;
+use upbeat_timing::id::OutputId;
 
 /// What a session on real displays holds.
 pub(super) struct DrmSession {

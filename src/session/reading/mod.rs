@@ -23,11 +23,11 @@ use super::waiting::Heard;
 use crate::guard::Unsent;
 use crate::guard::requests::Counting;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
 use crate::{output, protocol};
 use muting::{Listening, Source, Speaker, Suspect};
 use stuck::Stuck;
 use throttle::Throttle;
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// A flooder has a turn that long after his pause even if others are kept waiting by it: between two refreshes and three
 /// at 60 Hz, so that a busy screen does not starve him.

@@ -12,7 +12,7 @@ use smithay::reexports::wayland_server::{Client, DisplayHandle};
 
 use super::muting::{Speaker, Suspect};
 use crate::guard::{self, Account};
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// So many times in a row: between two looks a client may happen to have said as much as was read, and of many that say
 /// something at once only some are read in a turn.

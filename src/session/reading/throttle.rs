@@ -12,7 +12,7 @@
 //!
 //! A program that starts says a few milliseconds' worth at once, and hardly notices.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Reading without a pause: a quarter of a refresh at 60 Hz. On a busy machine the time includes waiting for a core, and
 /// clients that only draw must never meet a pause: it would cost a wake-up.

@@ -1,9 +1,9 @@
 //! Answers about clients.
 
-use crate::client::message::{ClientUse, EndedClient, Use};
 use crate::guard::{self, Kind};
 use crate::state::State;
-use crate::time::Clock;
+use upbeat_record::ipc::message::{ClientUse, EndedClient, Use};
+use upbeat_timing::time::Clock;
 
 /// Everybody who is connected, who came first first.
 pub(super) fn all(state: &State) -> Vec<ClientUse> {

@@ -3,11 +3,11 @@
 use smithay::reexports::wayland_server::Resource;
 
 use super::outputs::rect;
-use crate::client::message::{Layer, LayerLevel};
 use crate::guard;
 use crate::shell::layers::Pinned;
 use crate::shell::layers::placing::Level;
 use crate::state::State;
+use upbeat_record::ipc::message::{Layer, LayerLevel};
 
 /// All of it, in the order in which it came.
 pub(super) fn all(state: &State) -> Vec<Layer> {

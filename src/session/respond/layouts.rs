@@ -1,10 +1,10 @@
 //! Answers about layouts of the keyboard.
 
 use super::Answered;
-use crate::client::message::Response;
-use crate::client::message::layouts::{LayoutWish, Layouts};
 use crate::input::keyboard;
 use crate::state::State;
+use upbeat_record::ipc::message::Response;
+use upbeat_record::ipc::message::layouts::{LayoutWish, Layouts};
 
 /// Those of the keyboard that was used last.
 pub(super) fn all(state: &mut State) -> Layouts {

@@ -15,9 +15,6 @@ use std::path::PathBuf;
 
 use super::{ExitStatus, outputs as virtual_outputs, reload};
 use crate::bindings::{Action, NoSuchAction};
-use crate::client::message::event::Event;
-use crate::client::message::input::InputEvent;
-use crate::client::message::{Request, Response, Target};
 use crate::config::OutputMode;
 use crate::guard::floor;
 use crate::input::acting;
@@ -27,9 +24,12 @@ use crate::output::{power, rules};
 use crate::render::Renderer;
 use crate::shell::question;
 use crate::state::State;
-use crate::time::Clock;
-use crate::timing::id::{OutputId, WindowId};
-use crate::timing::pacing::PacingWish;
+use upbeat_record::ipc::message::event::Event;
+use upbeat_record::ipc::message::input::InputEvent;
+use upbeat_record::ipc::message::{Request, Response, Target};
+use upbeat_timing::id::{OutputId, WindowId};
+use upbeat_timing::pacing::PacingWish;
+use upbeat_timing::time::Clock;
 
 pub use news::Told;
 pub(super) use outputs::focused as focused_output;

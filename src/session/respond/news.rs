@@ -4,9 +4,9 @@
 //! with every question, which comes with every turn while somebody follows.
 
 use super::{layers, layouts, outputs, windows, workspaces};
-use crate::client::message::event::{Event, Picture, WindowState};
 use crate::shell::WindowId;
 use crate::state::State;
+use upbeat_record::ipc::message::event::{Event, Picture, WindowState};
 
 /// What those who follow were told last.
 #[derive(Debug, Default)]

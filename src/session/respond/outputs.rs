@@ -2,7 +2,6 @@
 
 use super::{Answered, find_output, virtual_outputs};
 use crate::bounds::coordinate;
-use crate::client::message::{Output, OutputMode, Rect, Refresh, Response, Scan, event};
 use crate::config::Scale;
 use crate::ipc::{Met, Ticket};
 use crate::output::hotplug;
@@ -11,9 +10,10 @@ use crate::output::{self, OutputState};
 use crate::render::Renderer;
 use crate::session::outputs::mode_of;
 use crate::state::State;
-use crate::time::{Clock, Instant};
-use crate::timing::id::OutputId;
 use crate::turn::{Turn, UnknownTurn};
+use upbeat_record::ipc::message::{Output, OutputMode, Rect, Refresh, Response, Scan, event};
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::{Clock, Instant};
 
 /// The lowest rate of a display whose rate varies, in hertz, unless somebody says otherwise: most monitors have it.
 const USUAL_SLOWEST: f64 = 48.0;

@@ -1,10 +1,10 @@
 //! Who asks which window the user picks.
 
-use crate::client::message::Response;
 use crate::input::picking::{self, Picks};
 use crate::ipc::{Completion, Met, Ticket};
 use crate::shell::WindowId;
 use crate::state::State;
+use upbeat_record::ipc::message::Response;
 
 #[derive(Debug)]
 struct Asker(Completion);

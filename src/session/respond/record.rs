@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::windows;
-use crate::client::message::Response;
 use crate::ipc::{Met, Ticket};
 use crate::state::State;
-use crate::trace::FrameLog;
+use upbeat_record::ipc::message::Response;
+use upbeat_record::trace::FrameLog;
 
 /// Begins a log at `path`; without one ends that which is being written.
 pub(super) fn begin_or_end(state: &mut State, path: Option<PathBuf>, ticket: &Ticket<'_>) -> Met {

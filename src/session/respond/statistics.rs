@@ -1,11 +1,11 @@
 //! Answers about frames: how many, how fast, and why they were late.
 
 use super::{Answered, find_output, windows};
-use crate::client::message::{Miss, OutputStats, Response, Target, WindowStats};
 use crate::state::State;
-use crate::time::{Clock, Instant};
-use crate::timing::id::WindowId;
-use crate::timing::record::WindowStatistics;
+use upbeat_record::ipc::message::{Miss, OutputStats, Response, Target, WindowStats};
+use upbeat_timing::id::WindowId;
+use upbeat_timing::record::WindowStatistics;
+use upbeat_timing::time::{Clock, Instant};
 
 /// Frames of every output and window.
 pub(super) fn all(state: &State) -> Response {

@@ -3,14 +3,14 @@
 use super::outputs::rect;
 use super::there_is;
 
-use crate::client::message::Window;
-use crate::client::message::event::WindowState;
 use crate::shell;
 use crate::state::State;
 use crate::surface::Entry;
-use crate::time::Clock;
-use crate::timing::id::{ClientId, WindowId};
-use crate::timing::pacing::{Class, Pacing};
+use upbeat_record::ipc::message::Window;
+use upbeat_record::ipc::message::event::WindowState;
+use upbeat_timing::id::{ClientId, WindowId};
+use upbeat_timing::pacing::{Class, Pacing};
+use upbeat_timing::time::Clock;
 
 /// What is said of a client that no output paces yet.
 const UNSEEN: &str = "it is on no output, or has not been seen there yet";

@@ -1,11 +1,11 @@
 //! Answers about workspaces.
 
 use super::{Answered, there_is};
-use crate::client::message::Response;
-use crate::client::message::{Workspace, WorkspaceOrder};
 use crate::shell::workspaces::{Number, Place, Screen};
 use crate::shell::{self, spaces};
 use crate::state::State;
+use upbeat_record::ipc::message::Response;
+use upbeat_record::ipc::message::{Workspace, WorkspaceOrder};
 
 /// Workspaces that are seen or have windows.
 pub(super) fn all(state: &State) -> Vec<Workspace> {

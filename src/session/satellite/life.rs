@@ -8,7 +8,7 @@
 //!
 //! Whoever connects while it rests waits. Pure: the time is passed in.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// What has run for so long has worked.
 const WORKED: Span = Span::from_seconds(10);

@@ -22,7 +22,7 @@ use self::life::Life;
 use self::sockets::Sockets;
 use super::child::Child;
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant};
 
 /// Where X programs go.
 #[derive(Debug)]

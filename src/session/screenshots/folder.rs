@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::config::PictureFolder;
-use crate::faults::{self, Fault};
+use upbeat_record::faults::{self, Fault};
 
 /// The folder in that for pictures.
 const IN_PICTURES: &str = "Screenshots";
@@ -72,7 +72,7 @@ impl Folders {
 
     /// As the list of the user's folders says, which `xdg-user-dirs` writes.
     fn listed(&self) -> Option<PathBuf> {
-        let list = crate::files::read(&self.config_home.as_ref()?.join(USER_FOLDERS), MOST_OF_THE_LIST).ok()?;
+        let list = upbeat_record::files::read(&self.config_home.as_ref()?.join(USER_FOLDERS), MOST_OF_THE_LIST).ok()?;
         listed_in(&String::from_utf8_lossy(&list), self.home.as_deref()?)
     }
 }

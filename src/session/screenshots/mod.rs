@@ -17,7 +17,6 @@ use smithay::utils::{Logical, Point, Rectangle};
 
 use crate::backend::{PixelBuffer, PixelRect, Shot};
 use crate::bindings::ScreenshotOf;
-use crate::faults::{self, Fault};
 use crate::ipc::screenshot::{Writing, encode, upright};
 use crate::output::{OwnPicture, geometry, picture_of_window};
 use crate::protocol::selection;
@@ -26,10 +25,11 @@ use crate::scene::Scene;
 use crate::shell::notices::{self, Message};
 use crate::shell::region;
 use crate::state::State;
-use crate::time::{Clock as _, Instant, Span};
-use crate::timing::id::OutputId;
 use crate::turn::Turn;
 use folder::Folders;
+use upbeat_record::faults::{self, Fault};
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::{Clock as _, Instant, Span};
 
 /// A notice about a screenshot takes the place of the one before.
 const PURPOSE: &str = "screenshot";

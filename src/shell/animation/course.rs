@@ -1,9 +1,9 @@
 //! What moves one value: nothing, itself, or a hand, which may let it go.
 
 use super::Shown;
-use crate::time::Instant;
-use crate::timing::motion::pulled::Pulled;
-use crate::timing::motion::{Motion, Sample, Style};
+use upbeat_timing::motion::pulled::Pulled;
+use upbeat_timing::motion::{Motion, Sample, Style};
+use upbeat_timing::time::Instant;
 
 /// What moves a value that has a goal.
 #[derive(Debug, Default)]

@@ -19,7 +19,7 @@ use crate::shell::{Window, WindowId};
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
 use crate::surface::tree;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// One surface of a window that is gone.
 #[derive(Debug)]

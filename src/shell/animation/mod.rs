@@ -40,8 +40,8 @@ use super::overview::Overlays;
 use super::workspaces::Place;
 use super::{Shell, Window, WindowId};
 use crate::shell::geometry;
-use crate::time::Instant;
-use crate::timing::motion::Style;
+use upbeat_timing::motion::Style;
+use upbeat_timing::time::Instant;
 
 /// When an edge counts as settled, in logical pixels.
 const EDGE_TOLERANCE: f64 = 0.25;

@@ -7,9 +7,9 @@
 use super::course::Course;
 use super::{EDGE_TOLERANCE, Shown};
 use crate::shell::workspaces::Place;
-use crate::time::Instant;
-use crate::timing::motion::Style;
-use crate::timing::motion::pulled::Pulled;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::pulled::Pulled;
+use upbeat_timing::time::Instant;
 
 /// Workspaces whose columns are seen elsewhere than they are.
 #[derive(Debug, Default)]

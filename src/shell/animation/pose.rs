@@ -4,8 +4,8 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::{Animations, EDGE_TOLERANCE, Fade, Shown};
 use crate::shell::Arrangement;
-use crate::time::Instant;
-use crate::timing::motion::{Motion, Sample, Style};
+use upbeat_timing::motion::{Motion, Sample, Style};
+use upbeat_timing::time::Instant;
 
 /// When opacity and scale count as settled: a quarter of one of 256 levels, half a pixel of a large window.
 const SHARE_TOLERANCE: f64 = 1e-3 / 4.0;

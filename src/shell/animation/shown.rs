@@ -1,6 +1,6 @@
 //! The frame that is being chosen, by its times.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Which frame is being chosen.
 #[derive(Clone, Copy, Debug)]

@@ -12,9 +12,9 @@
 use smithay::utils::{Logical, Point, Size};
 
 use crate::shell::workspaces::{Number, Place, Screen, Workspaces};
-use crate::time::Instant;
-use crate::timing::motion::Style;
-use crate::timing::motion::pulled::Pulled;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::pulled::Pulled;
+use upbeat_timing::time::Instant;
 
 use super::Shown;
 use super::course::Course;
@@ -130,8 +130,8 @@ impl Slides {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
-    use crate::timing::motion::spring::SpringShape;
+    use upbeat_timing::motion::spring::SpringShape;
+    use upbeat_timing::time::Span;
 
     const PERIOD: Span = Span::from_millis(16);
 

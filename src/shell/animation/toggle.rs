@@ -2,9 +2,9 @@
 
 use super::Shown;
 use super::course::Course;
-use crate::time::Instant;
-use crate::timing::motion::Style;
-use crate::timing::motion::pulled::Pulled;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::pulled::Pulled;
+use upbeat_timing::time::Instant;
 
 /// When it counts as settled: a quarter of one of 256 levels.
 const TOLERANCE: f64 = 1e-3;

@@ -16,7 +16,7 @@
 //! Input goes to the locker from the moment at which it asks: what is typed then may be a password. The picture waits until the
 //! locker has one for every output, for a second at most; whoever never has one is granted the lock with black.
 
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// A locker that has drawn nothing by then is granted the lock with black.
 pub const LONGEST_WAIT: Span = Span::from_seconds(1);

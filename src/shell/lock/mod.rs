@@ -18,11 +18,11 @@ use crate::later;
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 use crate::surface;
-use crate::time::{Clock, Instant};
 use lock_surface::LockSurface;
 pub use lock_surface::{NotSent, acknowledge};
 pub use machine::LockId;
 use machine::{Machine, NotLocked, Refused};
+use upbeat_timing::time::{Clock, Instant};
 
 /// The session's lock.
 #[derive(Debug, Default)]

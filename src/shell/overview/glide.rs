@@ -15,8 +15,8 @@ use super::layout::Layout;
 use crate::shell::animation::Shown;
 use crate::shell::render_order::between;
 use crate::shell::workspaces::Screen;
-use crate::time::Instant;
-use crate::timing::motion::{Motion, Style};
+use upbeat_timing::motion::{Motion, Style};
+use upbeat_timing::time::Instant;
 
 /// When it counts as settled, as a share of the way: a quarter of a pixel of a large screen.
 const TOLERANCE: f64 = 0.25 / 4096.0;
@@ -112,8 +112,8 @@ mod tests {
     use super::*;
     use crate::shell::WindowId;
     use crate::shell::workspaces::{Number, Workspaces};
-    use crate::time::Span;
-    use crate::timing::motion::easing::CubicBezier;
+    use upbeat_timing::motion::easing::CubicBezier;
+    use upbeat_timing::time::Span;
 
     fn layout(windows: u32) -> Layout {
         let area = Rectangle::from_size((1280.0, 720.0).into());

@@ -18,9 +18,9 @@ use super::workspaces::{Place, Screen};
 use super::{Shell, WindowId, activate, popup, spaces};
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
-use crate::time::Instant;
 use glide::Glides;
 use layout::{Layout, Target};
+use upbeat_timing::time::Instant;
 
 /// What lies over the windows.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use super::super::{spaces, wishes};
 use super::{Mode, Strips, placing};
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// After an arrangement clients have no other for so many times what it took: where one changes what he wants in every turn,
 /// an eighth of the time goes into that. With as many windows as people have it takes some ten microseconds.

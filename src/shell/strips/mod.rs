@@ -31,7 +31,7 @@ use super::workspaces::{Place, Screen};
 use super::{Shell, Window, WindowId};
 use crate::shell::{Desk, geometry};
 use crate::state::State;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// Between windows, and between them and the edge, in logical pixels: enough to tell them apart, and to show whose the focus is.
 const GAP: i32 = 8;

@@ -7,8 +7,8 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use super::state::{Content, Role, View};
 use crate::guard;
 use crate::surface::showing::{self, Showing};
-use crate::time::{Instant, Span};
-use crate::timing::scroll::{Change, Changing};
+use upbeat_timing::scroll::{Change, Changing};
+use upbeat_timing::time::{Instant, Span};
 
 /// A content when it was last looked at.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use smithay::wayland::compositor;
 use super::state::{self, Content, Inputs, MOST_NESTED, Role, View, size_of};
 use crate::guard;
 use crate::surface::content::SurfaceContent;
-use crate::timing::scroll::{Cover, Extent, Region, Way};
+use upbeat_timing::scroll::{Cover, Extent, Region, Way};
 
 /// What is known of a view before it moves.
 pub(super) struct Circumstances {

@@ -1,7 +1,7 @@
 //! What the client of a view is told.
 
-use crate::time::Instant;
-use crate::timing::scroll::{Region, ShownAt, Side};
+use upbeat_timing::scroll::{Region, ShownAt, Side};
+use upbeat_timing::time::Instant;
 
 /// How a view is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

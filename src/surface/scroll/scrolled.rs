@@ -13,9 +13,9 @@ use super::shares::Share;
 use super::state::{self, Content};
 use super::stretched::{Stretched, StretchedContent};
 use crate::guard;
-use crate::time::Instant;
-use crate::timing::scroll::{Cover, Latch, Movement, Region, ShownAt, Step, SupplySettings, ViewMachine, Way};
-use crate::timing::target::Target;
+use upbeat_timing::scroll::{Cover, Latch, Movement, Region, ShownAt, Step, SupplySettings, ViewMachine, Way};
+use upbeat_timing::target::Target;
+use upbeat_timing::time::Instant;
 
 /// What a latch came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use ahash::HashMap;
 use smithay::reexports::wayland_server::backend::ClientId;
 
-use crate::timing::scroll::SupplySettings;
+use upbeat_timing::scroll::SupplySettings;
 
 /// What each client has for its views.
 #[derive(Debug, Default)]

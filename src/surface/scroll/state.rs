@@ -12,7 +12,7 @@ use smithay::wayland::compositor::{Cacheable, SurfaceData};
 use crate::bounds::DocumentUnit;
 use crate::guard;
 use crate::surface::showing;
-use crate::timing::scroll::{MOST_REGIONS, Region, Terms, USUAL_DECELERATION};
+use upbeat_timing::scroll::{MOST_REGIONS, Region, Terms, USUAL_DECELERATION};
 
 bitflags! {
     /// What moves a view.

@@ -6,7 +6,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use super::geometry::documents;
 use super::state::{Content, View};
 use crate::surface::content::SurfaceContent;
-use crate::timing::scroll::Region;
+use upbeat_timing::scroll::Region;
 
 /// One content whose ends may be seen stretched.
 #[derive(Debug)]

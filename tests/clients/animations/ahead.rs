@@ -7,7 +7,7 @@ use super::*;
 use crate::fixture::{REFRESH, gles};
 use upbeat::backend::headless::OutputOptions;
 use upbeat::render::{Fault, Renderer};
-use upbeat::timing::defaults::ANIMATION;
+use upbeat_timing::defaults::ANIMATION;
 
 /// Frames that may be rendered ahead.
 pub(super) const AHEAD: u8 = 4;

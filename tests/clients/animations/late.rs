@@ -10,7 +10,7 @@ use super::*;
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::fault::FaultScript;
 use upbeat::render::Renderer;
-use upbeat::timing::record::{Lost, Outcome};
+use upbeat_timing::record::{Lost, Outcome};
 
 /// Flips that are held up, the first of them and how many frames apart: time enough to be as far ahead as before.
 const FAULTS: u64 = 7;

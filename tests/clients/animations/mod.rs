@@ -14,13 +14,13 @@ use crate::fixture::{ClientIndex, KEY_A, OUTPUT, Toplevel, World};
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
 use upbeat::config::Config;
 use upbeat::shell::animation::{Animations, Fade};
-use upbeat::time::{Instant, Span};
-use upbeat::timing::defaults::START_DELAY;
-use upbeat::timing::motion::Style;
-use upbeat::timing::motion::easing::CubicBezier;
-use upbeat::timing::motion::spring::SpringShape;
-use upbeat::timing::pacing::Pacing;
-use upbeat::timing::record::FrameRecord;
+use upbeat_timing::defaults::START_DELAY;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::easing::CubicBezier;
+use upbeat_timing::motion::spring::SpringShape;
+use upbeat_timing::pacing::Pacing;
+use upbeat_timing::record::FrameRecord;
+use upbeat_timing::time::{Instant, Span};
 
 /// How long motion takes here: a dozen frames and more, also where some are late.
 const DURATION: Span = Span::from_millis(400);

@@ -61,7 +61,7 @@ fn maximising_moves_every_edge_as_its_spring_does() {
     let frames = frames(&world, &log);
     let moving: Vec<_> = frames.iter().filter(|frame| frame.edges() != Some((440, 840))).collect();
     let start = moving[0].present - moving[0].interval;
-    let motion = |from, to| upbeat::timing::motion::Motion::new(style, start, from, to, 0.25);
+    let motion = |from, to| upbeat_timing::motion::Motion::new(style, start, from, to, 0.25);
     for frame in &moving {
         let (left, width) = (motion(440.0, 0.0).at(frame.present).value, motion(400.0, 1280.0).at(frame.present).value);
         let (seen_left, seen_right) = frame.edges().unwrap();

@@ -15,7 +15,7 @@ use crate::fixture::chance::{first_seed, number};
 use crate::fixture::content::set_stamp;
 use crate::fixture::pacing::{UpbeatFramePacingV1, bind, cancel_from, wire};
 use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_A, Toplevel, World};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 /// Lives of the random client.
 const CLIENTS: u64 = 1_000;

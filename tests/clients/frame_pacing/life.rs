@@ -9,7 +9,7 @@ use crate::fixture::pacing::{
 };
 use crate::fixture::{OUTPUT, Toplevel};
 use upbeat::surface::fence;
-use upbeat::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Everything that was committed for these targets ended once, in order, and was called back and released once.
 #[track_caller]

@@ -1,6 +1,6 @@
 //! A client that wishes for it draws twice for a refresh where that fits.
 
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use super::stage::Stage;
 use crate::fixture::pacing::{DiscardReason, Pacing, Target, wire::Wish};

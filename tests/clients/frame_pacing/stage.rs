@@ -1,6 +1,6 @@
 //! A window whose client draws ahead.
 
-use upbeat::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 use wayland_client::protocol::wl_surface::WlSurface;
 
 use crate::fixture::content::Heard;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture::content::Heard;
 use crate::fixture::{KEY_1, KEY_2};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 #[test]
 fn layers_lie_below_and_above_windows_and_workspaces_glide_beneath() {

@@ -4,7 +4,7 @@ use super::{Locker, middle, shows_only, with_a_window};
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::{Event, KEY_A, OUTPUT, World};
 use upbeat::shell::lock::machine::LONGEST_WAIT;
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 use wayland_client::Proxy;
 
 #[test]

@@ -4,10 +4,10 @@ mod life;
 mod strokes;
 mod timestamps;
 
-use upbeat::client::message::input::InputEvent as Injected;
 use upbeat::input::{self, InputEvent};
 use upbeat::ipc::input::device_events;
-use upbeat::time::{Instant, Span};
+use upbeat_record::ipc::message::input::InputEvent as Injected;
+use upbeat_timing::time::{Instant, Span};
 
 use crate::fixture::content::Heard;
 use crate::fixture::foretold::{Prediction, UpbeatPredictedInputV1};

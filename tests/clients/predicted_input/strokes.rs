@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixture::foretold::{Axes, Device, Foretold, Reason};
-use upbeat::timing::input_prediction::DeviceHistory;
+use upbeat_timing::input_prediction::DeviceHistory;
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTabletManagerV2;
 
 /// How long the strokes are.

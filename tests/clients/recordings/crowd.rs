@@ -6,7 +6,7 @@ use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_captu
 use super::{Camera, told};
 use crate::fixture::World;
 use crate::fixture::content::{BLUE, GREEN, RED};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 const SIZE: (i32, i32) = (200, 100);
 const PARTS: i32 = 60;

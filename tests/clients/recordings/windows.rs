@@ -9,7 +9,7 @@ use super::{Camera, Film, told};
 use crate::fixture::content::{BLUE, GREEN, Heard, RED};
 use crate::fixture::{ClientIndex, REFRESH, Toplevel, World, gles};
 use upbeat::shell::workspaces::{Number, Place};
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 const SIZE: (i32, i32) = (400, 300);
 

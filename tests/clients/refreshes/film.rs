@@ -1,8 +1,8 @@
 //! A client that waits for a time of its own between its callbacks and its frames, as one that plays a film does: it is late
 //! for nothing. One that is late now and then is.
 
-use upbeat::timing::pacing::Class;
-use upbeat::timing::record::MissReason;
+use upbeat_timing::pacing::Class;
+use upbeat_timing::record::MissReason;
 
 use super::*;
 

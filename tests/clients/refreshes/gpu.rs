@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use rustix::event::{EventfdFlags, eventfd};
 use smithay::wayland::compositor::get_children;
 use upbeat::surface::fence;
-use upbeat::timing::id::SurfaceId;
-use upbeat::timing::record::{ClientFrameRecord, MissReason};
+use upbeat_timing::id::SurfaceId;
+use upbeat_timing::record::{ClientFrameRecord, MissReason};
 use wayland_client::protocol::wl_surface::WlSurface;
 
 use super::*;

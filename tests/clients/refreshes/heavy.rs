@@ -2,7 +2,7 @@
 //! slowest frames need, and never called back without a buffer to draw into. Some programs end then.
 
 use upbeat::surface::Entry;
-use upbeat::timing::pacer::Reason;
+use upbeat_timing::pacer::Reason;
 use wayland_client::protocol::wl_buffer::WlBuffer;
 
 use super::*;

@@ -15,9 +15,9 @@ mod variable;
 
 use upbeat::input::{self, InputEvent};
 use upbeat::shell::animation::Animations;
-use upbeat::time::{Instant, Span};
-use upbeat::timing::motion::Style;
-use upbeat::timing::motion::easing::CubicBezier;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::easing::CubicBezier;
+use upbeat_timing::time::{Instant, Span};
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::simulated::{Actor, nothing};

@@ -2,7 +2,7 @@
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::render::Renderer;
-use upbeat::timing::record::ClientFrameRecord;
+use upbeat_timing::record::ClientFrameRecord;
 
 use super::*;
 use crate::fixture::KEY_O;

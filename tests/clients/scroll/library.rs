@@ -1,6 +1,6 @@
 //! `client::ScrollView`, where the compositor moves it and where it has to do so itself: the same program, and the same is seen.
 
-use upbeat::client::{
+use upbeat_client::{
     ContentId, ContentRole, Demand, Extent, Picture, Region, ScrollEvent, ScrollOptions, ScrollView, TileRing,
 };
 use wayland_client::protocol::wl_buffer::WlBuffer;

@@ -16,7 +16,7 @@ mod stretched;
 mod supply;
 
 use upbeat::input::{InputEvent, Scroll, ScrollSource};
-use upbeat::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 use wayland_client::protocol::wl_shm;
 use wayland_client::protocol::wl_surface::WlSurface;
 

@@ -1,7 +1,7 @@
 //! A strip that goes across in a feed that goes down: of views that lie inside of each other the innermost moves that can, and it
 //! is cut off where that around it is. Whoever moves them.
 
-use upbeat::client::{ContentId, Picture, ScrollOptions, ScrollView};
+use upbeat_client::{ContentId, Picture, ScrollOptions, ScrollView};
 
 use super::library::{Page, region};
 use super::program::{connection, global_list};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixture::scroll::Scrolled;
-use upbeat::timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION};
+use upbeat_timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION};
 
 /// Rows of a long document; a row's colour still says which it is.
 const LONG: i32 = 1_000_000;

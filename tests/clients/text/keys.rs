@@ -1,7 +1,7 @@
 //! Keys that go to the input method, and those that it types.
 
 use upbeat::input::KeyboardId;
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 
 use super::{Desk, grab, pass, told};
 use crate::fixture::content::BLUE;

@@ -1,7 +1,7 @@
 //! What the input method shows at the caret, and its keyboard on the screen.
 
 use upbeat::input::InputEvent;
-use upbeat::time::Span;
+use upbeat_timing::time::Span;
 use wayland_client::Proxy;
 
 use super::{Desk, method, pass, popup, told};

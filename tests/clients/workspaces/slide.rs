@@ -3,11 +3,11 @@
 use upbeat::backend::headless::OutputOptions;
 use upbeat::shell::animation::{Animations, GAP};
 use upbeat::shell::strips::{self, Mode};
-use upbeat::time::Span;
-use upbeat::timing::motion::Style;
-use upbeat::timing::motion::easing::CubicBezier;
-use upbeat::timing::pacing::Pacing;
-use upbeat::timing::record::FrameRecord;
+use upbeat_timing::motion::Style;
+use upbeat_timing::motion::easing::CubicBezier;
+use upbeat_timing::pacing::Pacing;
+use upbeat_timing::record::FrameRecord;
+use upbeat_timing::time::Span;
 
 use super::{BLACK, LEFT, MIDDLE, lit, open, send, switch};
 use crate::fixture::content::{GREEN, RED};
@@ -118,7 +118,7 @@ fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
         record.pacing == Pacing::Ahead && record.latched < pressed && record.presented > Some(pressed)
     };
     assert!(output.records.iter().filter(stale).count() <= 2, "frames that did not know of the key were shown");
-    let lefts: Vec<(upbeat::time::Instant, f64)> = std::iter::from_fn(|| log.pop())
+    let lefts: Vec<(upbeat_timing::time::Instant, f64)> = std::iter::from_fn(|| log.pop())
         .filter_map(|sample| {
             let left = sample.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == RED)?;
             Some((sample.light, left as f64))

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use upbeat::bench::process::Usage;
-use upbeat::ipc::Client;
+use upbeat_bench::process::Usage;
+use upbeat_record::ipc::Client;
 
 use crate::session::Session;
 use crate::timed_figure::Noise;

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use upbeat::bench::process::Usage;
+use upbeat_bench::process::Usage;
 
 use crate::OUTPUT;
 use crate::session::{Session, installed};

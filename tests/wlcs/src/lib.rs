@@ -8,7 +8,7 @@ mod server;
 use std::os::fd::OwnedFd;
 
 use upbeat::input::InputEvent;
-use upbeat::time::{Clock, Instant, MonotonicClock};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 // All of it: the functions are members of a table where another part of the build loads libwayland at run time.
 use wayland_sys::client::*;
 use wayland_sys::common::{wl_fixed_t, wl_fixed_to_double};

@@ -10,8 +10,8 @@ use crate::backend::drm::messages::{Generation, News, Switch};
 use crate::backend::drm::mode::mode_of;
 use crate::backend::drm::refusal::of_kernel;
 use crate::backend::{FrameId, GammaRamp, LossReason, SubmitError};
-use crate::faults::{self, Fault};
-use crate::time::{Clock, Instant};
+use upbeat_record::faults::{self, Fault};
+use upbeat_timing::time::{Clock, Instant};
 
 impl Flipper {
     /// Switches the picture on or off. On: after all events that the device has for it were taken in.

@@ -8,7 +8,7 @@ use crate::backend::drm::refusal::is_passing;
 use crate::backend::drm::scanout::Scanout;
 use crate::backend::drm::vrr::Range;
 use crate::backend::{DisplayEvent, LossReason, SubmitError};
-use crate::time::{Clock, MonotonicClock};
+use upbeat_timing::time::{Clock, MonotonicClock};
 
 impl Pipe {
     /// What happened since it was last asked, in order.

@@ -8,7 +8,7 @@ use crate::backend::headless::front::{Bands, InTurn, Sampler, SamplerThread, Sca
 use crate::backend::headless::grid::Refresh;
 use crate::backend::overlay::intersection;
 use crate::backend::{DisplayEvent, PixelRect};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 impl VirtualDisplay {
     /// Scans `front` out from the next refresh on; how long before its light a row may be read, or `None` where that cannot be:

@@ -5,7 +5,7 @@ use crate::backend::LossReason;
 use crate::backend::headless::fault::{Moment, What};
 use crate::backend::headless::grid::Refresh;
 use crate::backend::headless::report::Lit;
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// What happens next by itself.
 #[derive(Clone, Copy, Debug)]

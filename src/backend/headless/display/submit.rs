@@ -6,7 +6,7 @@ use crate::backend::headless::panel::{FrontWrite, Written};
 use crate::backend::headless::report::Lit;
 use crate::backend::overlay::intersection;
 use crate::backend::{Change, CursorPlane, FrameId, LossReason, PixelRect, Plan, SubmitError};
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 impl VirtualDisplay {
     /// Whether `plan` would be taken.

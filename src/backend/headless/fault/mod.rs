@@ -25,7 +25,7 @@ mod parse;
 pub use parse::FaultScriptError;
 
 use crate::backend::{FrameId, Mode};
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// When a fault starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

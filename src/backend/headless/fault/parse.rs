@@ -5,7 +5,7 @@ use std::str::FromStr;
 use super::{Fault, FaultScript, StampFault, What, When};
 use crate::backend::headless::limits::check_mode;
 use crate::backend::{FrameId, Mode};
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 /// What is wrong with a script, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::grid::Refresh;
 use crate::backend::front::{FrontMemory, ReadAhead};
 use crate::backend::{Beam, PixelRect};
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Rows of a band: half a millisecond of 720 rows at 60 Hz, so that a thread is woken about twice a millisecond.
 const BAND: i32 = 24;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Bands, Rows, Sampler};
 use crate::backend::front::FrontMemory;
 use crate::backend::headless::grid::Refresh;
-use crate::time::{Clock as _, Instant, MonotonicClock, Span};
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// Refreshes that were read and that nobody has asked for; more are forgotten, oldest first.
 const MOST_KEPT: usize = 2;

@@ -11,7 +11,7 @@ use crate::backend::PixelRect;
 use crate::backend::headless::grid::Refresh;
 use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::watch::Watch;
-use crate::time::Instant;
+use upbeat_timing::time::Instant;
 
 /// What the probe saw from a refresh on.
 #[derive(Clone, Copy, Debug)]

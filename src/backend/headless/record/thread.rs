@@ -4,26 +4,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-use super::{ImageSink, RecordedImage};
 use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::output::HeadlessOutput;
-use crate::backend::headless::watch::{Shown, Watch, WatchId};
+use crate::backend::headless::watch::{Watch, WatchId};
 use crate::backend::{PixelBuffer, PixelRect};
+use upbeat_record::recording::{ImageSink, RecordedImage, Shown, Tally};
 
 /// How many images may be on their way to the sink. Eight refreshes of delay hide a slow disk; more is memory
 /// (32 MB at 1080p) that only hides a sink which is too slow for good.
 const QUEUED_IMAGES: usize = 8;
 /// Encoding must not take the processor from clients that are being measured.
 const RECORDER_NICENESS: i32 = 10;
-
-/// How a recording went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Images that the sink took.
-    pub recorded: u64,
-    /// Images that were on screen and are not in the recording.
-    pub dropped: u64,
-}
 
 /// Why a recording failed.
 #[derive(Debug, thiserror::Error)]

@@ -7,9 +7,9 @@ use super::stage::{options, submit_at};
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::headless::options::OutputOptions;
 use crate::backend::{Change, DisplayEvent, FrameId, Mode, PixelRect, Plan};
-use crate::time::{Instant, Span};
-use crate::timing::output::OutputMachine;
-use crate::timing::vsync::VsyncModel;
+use upbeat_timing::output::OutputMachine;
+use upbeat_timing::time::{Instant, Span};
+use upbeat_timing::vsync::VsyncModel;
 
 /// As many rows as a small monitor has.
 pub(super) const MODE: Mode = Mode { width: 4, height: 720, refresh: 60_000 };

@@ -9,9 +9,9 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use super::stage::plan;
 use crate::backend::headless::{HeadlessBackend, HeadlessError, HotplugEvent, OutputOptions};
 use crate::backend::{Change, Display, DisplayEvent, FrameId, Mode, Plan, SubmitError};
-use crate::time::{Instant, SimulatedClock, Span};
 use calloop::generic::Generic;
 use calloop::{EventLoop, Interest, Mode as Trigger, PostAction};
+use upbeat_timing::time::{Instant, SimulatedClock, Span};
 
 const MODE: Mode = Mode { width: 8, height: 8, refresh: 200_000 };
 

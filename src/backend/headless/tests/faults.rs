@@ -13,7 +13,7 @@ use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::options::OutputOptions;
 use crate::backend::headless::watch::{Shown, Watch};
 use crate::backend::{DisplayEvent, FrameId, Mode};
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// Submits a frame 3 ms after each of the first `refreshes` refreshes if none waits, and lets `script` interfere.
 fn play(script: &str, refreshes: u64, expected: Expect) {

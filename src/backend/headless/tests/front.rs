@@ -10,7 +10,7 @@ use super::stage::{options, submit_at};
 use crate::backend::front::{Front, FrontMemory, Scanned};
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::{DisplayEvent, PixelRect};
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 const WHOLE: PixelRect = PixelRect { x: 0, y: 0, width: MODE.width, height: MODE.height };
 const WRITES: u64 = 10_000;

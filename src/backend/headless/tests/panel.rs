@@ -17,7 +17,7 @@ use crate::backend::headless::watch::{Shown, Watch};
 use crate::backend::{
     BufferStorage, Change, CursorPlane, DisplayEvent, FrameId, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
 };
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// 8 rows, 10 ms a refresh.
 const MODE: Mode = Mode { width: 3, height: 8, refresh: 100_000 };

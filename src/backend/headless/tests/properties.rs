@@ -8,7 +8,7 @@ use super::stage::{MODE, compose, options, submit_at};
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::headless::options::OutputOptions;
 use crate::backend::{BufferStorage, Change, DisplayEvent, FrameId, Plan, SubmitError};
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 const INTERVAL: i64 = 10_000_000;
 const LEAD: i64 = 1_000_000;

@@ -10,14 +10,12 @@ use proptest::prelude::*;
 
 use super::stage::{options, plan};
 use crate::backend::headless::grid::Refresh;
-use crate::backend::headless::record::stream::{StreamError, StreamFile, StreamReader};
-use crate::backend::headless::record::{
-    ImageSink, PngFolder, ProbeLog, RecordedImage, Recording, RecordingError, Tally,
-};
+use crate::backend::headless::record::{ProbeLog, Recording, RecordingError};
 use crate::backend::headless::watch::Shown;
 use crate::backend::headless::{HeadlessBackend, HeadlessOutput, OutputOptions};
 use crate::backend::{BufferStorage, Change, Display, FrameId, Mode, PixelBuffer, PixelRect};
-use crate::time::{Instant, SimulatedClock, Span};
+use upbeat_record::recording::{ImageSink, PngFolder, RecordedImage, StreamError, StreamFile, StreamReader, Tally};
+use upbeat_timing::time::{Instant, SimulatedClock, Span};
 
 /// 10 ms a refresh.
 const MODE: Mode = Mode { width: 5, height: 3, refresh: 100_000 };

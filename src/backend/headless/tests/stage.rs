@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::headless::options::OutputOptions;
 use crate::backend::{BufferStorage, Change, DisplayEvent, FrameId, Mode, Plan, SubmitError};
-use crate::time::{Instant, Span};
+use upbeat_timing::time::{Instant, Span};
 
 /// 10 ms a refresh and a picture of two rows: numbers that can be read.
 pub const MODE: Mode = Mode { width: 4, height: 2, refresh: 100_000 };

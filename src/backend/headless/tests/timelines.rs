@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use super::stage::{MODE, Stage, ms, options};
 use crate::backend::headless::options::OutputOptions;
 use crate::backend::{FrameId, Mode};
-use crate::time::Span;
+use upbeat_timing::time::Span;
 
 fn check(stage: &Stage, expected: Expect) {
     expected.assert_eq(&stage.log);

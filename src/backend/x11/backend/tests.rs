@@ -8,7 +8,7 @@ use x11rb::protocol::xproto::ImageFormat;
 
 use super::*;
 use crate::backend::{BufferStorage, Change, Display as _, DisplayEvent, FrameId, PixelBuffer, PixelRect, Plan};
-use crate::timing::target::RefreshIndex;
+use upbeat_timing::target::RefreshIndex;
 
 /// How long a server on a busy machine may take.
 const PATIENCE: Duration = Duration::from_secs(20);

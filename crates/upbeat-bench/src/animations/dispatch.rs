@@ -1,0 +1,35 @@
+//! The client's events.
+
+use wayland_client::delegate_noop;
+use wayland_client::protocol::{wl_buffer::WlBuffer, wl_compositor::WlCompositor, wl_surface::WlSurface};
+use wayland_protocols::wp::single_pixel_buffer::v1::client::wp_single_pixel_buffer_manager_v1::WpSinglePixelBufferManagerV1;
+use wayland_protocols::wp::viewporter::client::{wp_viewport::WpViewport, wp_viewporter::WpViewporter};
+use wayland_protocols::xdg::shell::client::{
+    xdg_surface::{self, XdgSurface},
+    xdg_toplevel::{self, XdgToplevel},
+};
+
+use super::windows::Windows;
+use crate::hear::{hear, hear_session};
+
+hear_session!(Windows);
+
+hear!(Windows: XdgSurface, usize, |windows, surface, event, number, _| {
+    if let xdg_surface::Event::Configure { serial } = event {
+        surface.ack_configure(serial);
+        windows.configured.push((*number, windows.size.0, windows.size.1));
+    }
+});
+
+hear!(Windows: XdgToplevel, (), |windows, _, event, _, _| {
+    if let xdg_toplevel::Event::Configure { width, height, .. } = event {
+        windows.size = (width, height);
+    }
+});
+
+delegate_noop!(Windows: ignore WlBuffer);
+delegate_noop!(Windows: ignore WlCompositor);
+delegate_noop!(Windows: ignore WlSurface);
+delegate_noop!(Windows: ignore WpSinglePixelBufferManagerV1);
+delegate_noop!(Windows: ignore WpViewport);
+delegate_noop!(Windows: ignore WpViewporter);

@@ -1,0 +1,137 @@
+//! The runs: the same windows with frames rendered ahead and without, each in a session of its own.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::figures::AnimationRun;
+use super::windows::{Used, WindowsOptions};
+use crate::progress::Progress;
+use crate::run::{BenchError, Folder, output_records};
+use crate::statistics::in_a_row;
+
+/// What to compare.
+#[derive(Clone, Debug, clap::Args)]
+pub struct AnimationOptions {
+    /// How many frames are rendered ahead at most: 0 is none, with which the others are compared
+    #[arg(long, value_name = "FRAMES", value_delimiter = ',', default_values_t = [0, 5])]
+    pub frames_ahead: Vec<u8>,
+    /// Who draws: `gles` is slow where Mesa has no GPU and draws with llvmpipe
+    #[arg(long, default_value = "gles")]
+    pub renderer: String,
+    /// How often what lies behind a window is halved in size to blur it; 0: not at all
+    #[arg(long, value_name = "PASSES", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=6))]
+    pub blur: u8,
+    /// The display: what a frame costs goes with its size
+    #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1280x720@60")]
+    pub output: String,
+    /// What the windows do
+    #[command(flatten)]
+    pub windows: WindowsOptions,
+}
+
+/// All runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AnimationReport {
+    /// In the order in which they were made.
+    pub runs: Vec<AnimationRun>,
+}
+
+impl AnimationOptions {
+    /// The configurations of the sessions that are measured: TOML, as the compositor reads it. The compositor's tests read them all.
+    pub fn configurations(&self) -> Vec<String> {
+        self.frames_ahead.iter().map(|frames| self.config(*frames)).collect()
+    }
+
+    /// Makes every run, one after another; `progress` is told of each before it begins.
+    ///
+    /// # Errors
+    /// If a session cannot be started, or ends without figures.
+    pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<AnimationReport, BenchError> {
+        let folder = Folder::create(upbeat)?;
+        let mut report = AnimationReport::default();
+        let mut progress = Progress::new(self.frames_ahead.len(), progress);
+        for frames in &self.frames_ahead {
+            let title = format!("{}, {frames} frames ahead", self.renderer);
+            progress.begin(&title);
+            let mut run = self.session(*frames, &title, &folder)?;
+            if let Some(first) = report.runs.first() {
+                run.drop_reduction = 1.0 - run.drops_per_frame / first.drops_per_frame.max(f64::MIN_POSITIVE);
+            }
+            report.runs.push(run);
+        }
+        Ok(report)
+    }
+
+    fn config(&self, frames_ahead: u8) -> String {
+        format!(
+            "[animations]\nframes-ahead = {frames_ahead}\n\
+             [effects]\nblur = {}\nshadow = true\ncorner-radius = 12.0\n",
+            self.blur
+        )
+    }
+
+    fn session(&self, frames_ahead: u8, title: &str, folder: &Folder) -> Result<AnimationRun, BenchError> {
+        let log = folder.path("frames.jsonl");
+        let session = folder.session(title, &self.output, &self.config(frames_ahead))?;
+        let session = session.option("--renderer", &self.renderer).option("--frame-log", &log);
+        let rounds = ["--rounds".to_owned(), self.windows.rounds.to_string()];
+        let pause = ["--pause".to_owned(), self.windows.pause.to_string()];
+        let used: Used = session.run("windows", rounds.into_iter().chain(pause))?;
+        let run = AnimationRun::count(&output_records(log)?);
+        let frames = run.frames.max(1) as f64;
+        Ok(AnimationRun {
+            renderer: self.renderer.clone(),
+            frames_ahead,
+            compositor_cpu_ms_per_frame: used.compositor_cpu_ms / frames,
+            client_cpu_ms_per_frame: used.client_cpu_ms / frames,
+            ..run
+        })
+    }
+}
+
+/// For people.
+pub fn table(runs: &[AnimationRun]) -> String {
+    let mut text = String::from(
+        "renderer  ahead  frames  rendered ahead  drops  drops/frame   fewer  freeze ms  render p50/p99/max ms  cpu ms  \
+         client cpu ms\n",
+    );
+    for run in runs {
+        let _ = writeln!(
+            text,
+            "{:<9} {:>5} {:>7} {:>15} {:>6} {:>12.2} {:>6.1}% {:>10.1} {:>22} {:>7.2} {:>14.3}",
+            run.renderer,
+            run.frames_ahead,
+            run.frames,
+            run.rendered_ahead,
+            run.drops,
+            run.drops_per_frame,
+            run.drop_reduction * 100.0,
+            run.longest_freeze_ms,
+            in_a_row(run.compose_ms),
+            run.compositor_cpu_ms_per_frame,
+            run.client_cpu_ms_per_frame,
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: AnimationOptions,
+    }
+
+    #[test]
+    fn all_runs_are_compared_with_one_that_renders_nothing_ahead() {
+        let options = Line::try_parse_from(["bench"]).map_err(|error| error.to_string()).unwrap().options;
+        assert_eq!(options.frames_ahead.first(), Some(&0));
+    }
+}

@@ -1,0 +1,104 @@
+//! What became of the frames of our own animations, from the frame log. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Quantiles;
+use upbeat_timing::pacing::Pacing;
+use upbeat_timing::record::{FrameRecord, Need, Outcome};
+use upbeat_timing::time::Span;
+
+/// The figures of one run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AnimationRun {
+    /// Who drew.
+    pub renderer: String,
+    /// How many frames were rendered ahead at most; 0: none.
+    pub frames_ahead: u8,
+    /// Frames of animations that were shown.
+    pub frames: usize,
+    /// How many of them were rendered ahead.
+    pub rendered_ahead: usize,
+    /// Refreshes in which something moved and nothing new was shown.
+    pub drops: u64,
+    /// The same for each frame that was shown.
+    pub drops_per_frame: f64,
+    /// From 0 to 1, against the first run.
+    pub drop_reduction: f64,
+    /// The longest time between two frames while something moved.
+    pub longest_freeze_ms: f64,
+    /// What rendering a frame took.
+    pub compose_ms: Option<Quantiles>,
+    /// CPU time of the compositor, all its threads and the renderer's, for a frame of an animation that was shown.
+    pub compositor_cpu_ms_per_frame: f64,
+    /// CPU time of the client for such a frame.
+    pub client_cpu_ms_per_frame: f64,
+}
+
+impl AnimationRun {
+    /// Counts frames, in the order in which they were made.
+    pub(super) fn count(records: &[FrameRecord]) -> AnimationRun {
+        let mut run = AnimationRun::default();
+        let (mut costs, mut freeze) = (Vec::new(), Span::ZERO);
+        // The frame before, if it was on screen: what follows one that changed nothing follows rest.
+        let mut before: Option<FrameRecord> = None;
+        for record in records {
+            match record.outcome {
+                Outcome::Empty => before = None,
+                Outcome::Presented => {
+                    if record.need == Need::Animation {
+                        run.frames += 1;
+                        run.rendered_ahead += usize::from(record.pacing == Pacing::Ahead);
+                        costs.push(record.compose_cost);
+                        let last = before.as_ref();
+                        run.drops += last.and_then(|last| drops(last, record)).unwrap_or(0);
+                        let gap = last.and_then(|last| Some(record.presented? - last.presented?));
+                        freeze = freeze.max(gap.unwrap_or_default());
+                    }
+                    before = Some(*record);
+                }
+                Outcome::Pending | Outcome::Lost(_) => {}
+            }
+        }
+        run.drops_per_frame = run.drops as f64 / run.frames.max(1) as f64;
+        run.longest_freeze_ms = freeze.as_millis_f64();
+        run.compose_ms = Quantiles::of(costs);
+        run
+    }
+}
+
+fn drops(before: &FrameRecord, record: &FrameRecord) -> Option<u64> {
+    Some(record.sequence?.saturating_sub(before.sequence?).saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use upbeat_timing::time::Instant;
+
+    fn record(sequence: u64, need: Need, outcome: Outcome) -> FrameRecord {
+        let is_shown = outcome == Outcome::Presented;
+        FrameRecord {
+            need,
+            outcome,
+            sequence: is_shown.then_some(sequence),
+            presented: is_shown.then_some(Instant::from_nanos(sequence * 10_000_000)),
+            ..FrameRecord::default()
+        }
+    }
+
+    #[test]
+    fn refreshes_without_a_frame_are_drops_while_something_moves_and_rest_is_none() {
+        let (shell, animation, shown) = (Need::Shell, Need::Animation, Outcome::Presented);
+        let run = AnimationRun::count(&[
+            record(10, shell, shown),
+            record(11, animation, shown),
+            record(14, animation, shown),
+            // At rest, and again.
+            record(90, shell, shown),
+            record(92, animation, shown),
+            record(0, shell, Outcome::Empty),
+            record(200, animation, shown),
+        ]);
+        assert_eq!((run.frames, run.drops, run.longest_freeze_ms), (4, 3, 30.0));
+    }
+}

@@ -1,0 +1,217 @@
+//! The client: one window at rest, and another that appears, is maximised, goes back and goes.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use wayland_client::backend::WaylandError;
+use wayland_client::globals::{BindError, GlobalList, registry_queue_init};
+use wayland_client::protocol::{wl_compositor::WlCompositor, wl_surface::WlSurface};
+use wayland_client::{Connection, EventQueue, QueueHandle};
+use wayland_protocols::wp::single_pixel_buffer::v1::client::wp_single_pixel_buffer_manager_v1::WpSinglePixelBufferManagerV1;
+use wayland_protocols::wp::viewporter::client::{wp_viewport::WpViewport, wp_viewporter::WpViewporter};
+use wayland_protocols::xdg::shell::client::{
+    xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
+};
+
+use crate::process::{Usage, peer_of};
+use crate::wait::wait;
+use upbeat_timing::time::{Clock as _, MonotonicClock, Span};
+
+/// The window that stays: opaque, and so large that the other lies above it.
+pub(crate) const BEHIND: (i32, i32) = (480, 360);
+/// The one that moves, before it is maximised.
+pub(crate) const FRONT: (i32, i32) = (400, 300);
+/// How opaque that is: what is behind it is seen, blurred.
+pub(crate) const OPACITY: f64 = 0.6;
+
+/// What to do.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct WindowsOptions {
+    /// How often a window appears, is maximised, goes back and goes
+    #[arg(long, default_value_t = 20)]
+    pub rounds: u32,
+    /// From one change to the next, in milliseconds: longer than any motion takes
+    #[arg(long, value_name = "MS", default_value_t = 900)]
+    pub pause: u32,
+}
+
+/// What both sides used meanwhile, in milliseconds of CPU time.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Used {
+    /// The compositor, all its threads.
+    pub compositor_cpu_ms: f64,
+    /// This client.
+    pub client_cpu_ms: f64,
+}
+
+/// Why nothing was opened.
+#[derive(Debug, thiserror::Error)]
+pub enum WindowsError {
+    /// No compositor.
+    #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
+    Connect(#[from] wayland_client::ConnectError),
+    /// The compositor ended the connection at once.
+    #[error("the compositor does not list its globals: {0}")]
+    Registry(#[from] wayland_client::globals::GlobalError),
+    /// A protocol is missing.
+    #[error("the compositor lacks a protocol that the client needs: {0}")]
+    Missing(#[from] BindError),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Dispatch(#[from] wayland_client::DispatchError),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Connection(#[from] WaylandError),
+    /// Waiting failed, or what a process used cannot be read.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+/// What the client knows. Events change it (`dispatch`).
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    /// What each window was configured to since it was looked at last: its number, and its size or 0.
+    pub(super) configured: Vec<(usize, i32, i32)>,
+    /// The size that the toplevel event before named.
+    pub(super) size: (i32, i32),
+}
+
+/// What its windows are made with.
+struct Globals {
+    compositor: WlCompositor,
+    base: XdgWmBase,
+    pixels: WpSinglePixelBufferManagerV1,
+    viewporter: WpViewporter,
+    handle: QueueHandle<Windows>,
+}
+
+/// One of its windows.
+pub(crate) struct Window {
+    surface: WlSurface,
+    xdg: XdgSurface,
+    toplevel: XdgToplevel,
+    viewport: WpViewport,
+}
+
+impl Globals {
+    fn bind(globals: &GlobalList, handle: &QueueHandle<Windows>) -> Result<Globals, BindError> {
+        Ok(Globals {
+            compositor: globals.bind(handle, 4..=6, ())?,
+            base: globals.bind(handle, 1..=6, ())?,
+            pixels: globals.bind(handle, 1..=1, ())?,
+            viewporter: globals.bind(handle, 1..=1, ())?,
+            handle: handle.clone(),
+        })
+    }
+}
+
+/// A client with windows of one colour, and the compositor that shows them.
+pub(crate) struct Stage {
+    globals: Globals,
+    windows: Windows,
+    queue: EventQueue<Windows>,
+    /// The compositor's process.
+    compositor: u32,
+}
+
+impl Stage {
+    /// Connects to the compositor that the environment names.
+    pub(crate) fn connect() -> Result<Stage, WindowsError> {
+        let connection = Connection::connect_to_env()?;
+        let (list, queue) = registry_queue_init::<Windows>(&connection)?;
+        let globals = Globals::bind(&list, &queue.handle())?;
+        let compositor = peer_of(connection.backend().poll_fd())?;
+        Ok(Stage { globals, windows: Windows::default(), queue, compositor })
+    }
+
+    /// Opens a window of one colour, and comes back when it may be drawn.
+    pub(crate) fn open(&mut self, number: usize, (size, opacity): ((i32, i32), f64)) -> Result<Window, WindowsError> {
+        let Stage { globals, windows, queue, .. } = self;
+        let surface = globals.compositor.create_surface(&globals.handle, ());
+        let xdg = globals.base.get_xdg_surface(&surface, &globals.handle, number);
+        let toplevel = xdg.get_toplevel(&globals.handle, ());
+        toplevel.set_app_id("upbeat-windows".to_owned());
+        let viewport = globals.viewporter.get_viewport(&surface, &globals.handle, ());
+        surface.commit();
+        while !windows.configured.iter().any(|(of, ..)| *of == number) {
+            queue.blocking_dispatch(windows)?;
+        }
+        windows.configured.clear();
+        // Premultiplied, as colours are.
+        let channel = |share: f64| (share * opacity * f64::from(u32::MAX)) as u32;
+        let (red, green, blue, alpha) = (channel(0.4), channel(0.6), channel(0.9), channel(1.0));
+        let pixel = globals.pixels.create_u32_rgba_buffer(red, green, blue, alpha, &globals.handle, ());
+        viewport.set_destination(size.0, size.1);
+        surface.attach(Some(&pixel), 0, 0);
+        surface.damage_buffer(0, 0, 1, 1);
+        surface.commit();
+        Ok(Window { surface, xdg, toplevel, viewport })
+    }
+
+    /// Does nothing but what is asked of `window`, for so long.
+    pub(crate) fn rest(&mut self, pause: Span, window: Option<&Window>) -> Result<(), WindowsError> {
+        let Stage { windows, queue, .. } = self;
+        let until = MonotonicClock.now() + pause;
+        while MonotonicClock.now() < until {
+            wait::<_, WindowsError>(queue, windows, Some(until))?;
+            let newest = windows.configured.drain(..).next_back();
+            if let (Some((_, width, height)), Some(window)) = (newest, window) {
+                let size = if width > 0 && height > 0 { (width, height) } else { FRONT };
+                window.viewport.set_destination(size.0, size.1);
+                window.surface.commit();
+            }
+        }
+        Ok(())
+    }
+
+    /// What comes of `act`, and what both sides use meanwhile.
+    pub(crate) fn measure<A, E: From<WindowsError>>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<A, E>,
+    ) -> Result<(A, Used), E> {
+        let before = self.usage()?;
+        let done = act(self)?;
+        let after = self.usage()?;
+        let [compositor_cpu_ms, client_cpu_ms] =
+            std::array::from_fn(|side| after[side].since(before[side]).cpu.as_millis_f64());
+        Ok((done, Used { compositor_cpu_ms, client_cpu_ms }))
+    }
+
+    fn usage(&self) -> Result<[Usage; 2], WindowsError> {
+        Ok([Usage::of(self.compositor)?, Usage::of(std::process::id())?])
+    }
+}
+
+impl Window {
+    fn close(self) {
+        self.viewport.destroy();
+        self.toplevel.destroy();
+        self.xdg.destroy();
+        self.surface.destroy();
+    }
+}
+
+/// Opens, maximises, restores and closes, and says what both sides used meanwhile.
+///
+/// # Errors
+/// If there is no compositor, or it lacks what is needed, or the connection breaks.
+pub fn run(options: &WindowsOptions) -> Result<Used, WindowsError> {
+    let mut stage = Stage::connect()?;
+    let pause = Span::from_millis(options.pause.into());
+    stage.open(0, (BEHIND, 1.0))?;
+    stage.rest(pause, None)?;
+    let ((), used) = stage.measure(|stage| {
+        for round in 1..=options.rounds as usize {
+            let window = stage.open(round, (FRONT, OPACITY))?;
+            stage.rest(pause, Some(&window))?;
+            window.toplevel.set_maximized();
+            stage.rest(pause, Some(&window))?;
+            window.toplevel.unset_maximized();
+            stage.rest(pause, Some(&window))?;
+            window.close();
+            stage.rest(pause, None)?;
+        }
+        Ok::<_, WindowsError>(())
+    })?;
+    Ok(used)
+}

@@ -1,0 +1,269 @@
+//! The probe's connection: the globals it needs, its window, and what it knows from events.
+
+use rustix::time::{ClockId, clock_gettime};
+use wayland_client::globals::{GlobalList, registry_queue_init};
+use wayland_client::protocol::{
+    wl_callback::WlCallback, wl_compositor::WlCompositor, wl_output::WlOutput, wl_pointer::WlPointer, wl_seat::WlSeat,
+    wl_shm::WlShm, wl_surface::WlSurface,
+};
+use wayland_client::{Connection, EventQueue, Proxy, QueueHandle};
+use wayland_protocols::wp::fifo::v1::client::{wp_fifo_manager_v1::WpFifoManagerV1, wp_fifo_v1::WpFifoV1};
+use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::Mode;
+use wayland_protocols::xdg::shell::client::{
+    xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
+};
+
+use super::buffers::{Buffers, Making, PATCH};
+use super::error::ClientError;
+use super::gpu::{self, Gpu};
+use super::injector::Hand;
+use super::journal::{Frame, Journal};
+use super::options::{ClientOptions, Flood};
+use super::personality::Kind;
+use crate::block_code::Code;
+use upbeat_timing::time::{Clock, Instant, NANOS_PER_SECOND, Span};
+
+/// The clock that the compositor stamps presented frames with (`wp_presentation.clock_id`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PresentationClock(ClockId);
+
+impl PresentationClock {
+    /// The clock with a number of `clock_gettime(2)`; `None` when it is not one that times can be compared on.
+    pub(super) fn from_raw(id: u32) -> Option<Self> {
+        let known = [ClockId::Monotonic, ClockId::Realtime, ClockId::MonotonicRaw, ClockId::Boottime];
+        known.into_iter().find(|clock| *clock as u32 == id).map(PresentationClock)
+    }
+}
+
+impl Clock for PresentationClock {
+    fn now(&self) -> Instant {
+        let time = clock_gettime(self.0);
+        Instant::from_nanos(time.tv_sec as u64 * NANOS_PER_SECOND as u64 + time.tv_nsec as u64)
+    }
+}
+
+/// The window's objects.
+#[derive(Debug)]
+pub(super) struct Window {
+    pub(super) surface: WlSurface,
+    // Kept: dropping the handles would not destroy the objects, but there would be no way left to.
+    pub(super) _xdg_surface: XdgSurface,
+    pub(super) _toplevel: XdgToplevel,
+    pub(super) fifo: Option<WpFifoV1>,
+}
+
+/// Everything the probe knows. Events change it (`dispatch`), the session reads it and acts.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) window: Window,
+    pub(super) presentation: WpPresentation,
+    pub(super) buffers: Buffers,
+    /// What finishes its frames after the commit, and the point of the newest frame in each buffer.
+    gpu: Option<(Gpu, Vec<u64>)>,
+    /// One of the windows behind: it changes a patch, as a terminal or a clock does.
+    pub(super) is_companion: bool,
+    pub(super) journal: Journal,
+    pub(super) clock: PresentationClock,
+    /// Set when the compositor names a clock that the probe cannot read.
+    pub(super) unknown_clock: Option<u32>,
+    pub(super) configured: bool,
+    pub(super) closed: bool,
+    /// The frame callback that was asked for and has not come.
+    pub(super) awaited_callback: Option<WlCallback>,
+    /// When the last frame callback came, until a frame answers it.
+    pub(super) callback_at: Option<Instant>,
+    /// A drawn frame that was not committed: its buffer, when drawing began, its cost and its event.
+    pub(super) drawn: Option<Drawn>,
+    pub(super) mode_refresh: Option<Span>,
+    pub(super) pointer: Option<WlPointer>,
+    /// The user's hand, when there is one.
+    pub(super) hand: Option<Hand>,
+    /// The newest event that the window has been told of.
+    pub(super) newest_event: u32,
+    /// Callbacks that found no buffer to draw into: some programs end then.
+    pub(super) starved: u64,
+}
+
+/// A frame between drawing and commit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawn {
+    pub(super) buffer: usize,
+    pub(super) start: Instant,
+    pub(super) cost: Span,
+    /// The part of the cost that a GPU works for.
+    pub(super) on_gpu: Span,
+    pub(super) event: u32,
+}
+
+impl Client {
+    /// Connects, binds what `options` need, makes the window (without a picture yet) and waits for its first configure.
+    pub(super) fn connect(options: &ClientOptions) -> Result<(Connection, EventQueue<Client>, Client), ClientError> {
+        let connection = Connection::connect_to_env().map_err(ClientError::Connect)?;
+        let (globals, mut queue) = registry_queue_init::<Client>(&connection).map_err(ClientError::Registry)?;
+        let handle = queue.handle();
+        let mut client = Client::bind(options, &globals, &handle)?;
+        client.window.surface.commit();
+        while !client.configured {
+            queue.blocking_dispatch(&mut client)?;
+        }
+        // Once more, for the clock, the modes and the seat.
+        queue.roundtrip(&mut client)?;
+        match client.unknown_clock {
+            Some(id) => Err(ClientError::Clock { id }),
+            None => Ok((connection, queue, client)),
+        }
+    }
+
+    /// One commit of a client that floods.
+    pub(super) fn flood(&mut self, flood: Flood) {
+        if flood == Flood::Frames {
+            self.window.surface.attach(Some(self.buffers.give(0)), 0, 0);
+            self.window.surface.damage_buffer(0, 0, PATCH.0, PATCH.1);
+        }
+        self.window.surface.commit();
+    }
+
+    fn bind(
+        options: &ClientOptions,
+        globals: &GlobalList,
+        handle: &QueueHandle<Client>,
+    ) -> Result<Client, ClientError> {
+        let compositor: WlCompositor = require(globals, handle, 4..=6)?;
+        let shm: WlShm = require(globals, handle, 1..=1)?;
+        let wm_base: XdgWmBase = require(globals, handle, 1..=6)?;
+        let presentation: WpPresentation = require(globals, handle, 1..=2)?;
+        let fifo_manager: Option<WpFifoManagerV1> =
+            if options.kind == Kind::Fifo { Some(require(globals, handle, 1..=1)?) } else { None };
+        let _: Option<WlSeat> = globals.bind(handle, 1..=5, ()).ok();
+        let _: Option<WlOutput> = globals.bind(handle, 1..=2, ()).ok();
+
+        let surface = compositor.create_surface(handle, ());
+        let xdg_surface = wm_base.get_xdg_surface(&surface, handle, ());
+        let toplevel = xdg_surface.get_toplevel(handle, ());
+        toplevel.set_app_id(options.app_id.clone());
+        toplevel.set_title("Upbeat latency probe".to_owned());
+        if options.leave_decoration {
+            let manager: ZxdgDecorationManagerV1 = require(globals, handle, 1..=1)?;
+            manager.get_toplevel_decoration(&toplevel, handle, ()).set_mode(Mode::ServerSide);
+        }
+        let fifo = fifo_manager.map(|manager| manager.get_fifo(&surface, handle, ()));
+        let count = (options.buffers as usize, making(options));
+        let (buffers, gpu) = if options.gpu > 0.0 {
+            Self::on_gpu(options, globals, &surface, handle)?
+        } else {
+            let shared = Buffers::new(&shm, options.size.0, count, handle);
+            (shared.map_err(|error| ClientError::SharedMemory(error.into()))?, None)
+        };
+        Ok(Client {
+            window: Window { surface, _xdg_surface: xdg_surface, _toplevel: toplevel, fifo },
+            presentation,
+            buffers,
+            gpu: gpu.map(|gpu| (gpu, vec![0; count.0])),
+            is_companion: options.companion.is_some(),
+            journal: Journal::with_capacity(64 * 1024),
+            clock: PresentationClock(ClockId::Monotonic),
+            unknown_clock: None,
+            configured: false,
+            closed: false,
+            awaited_callback: None,
+            callback_at: None,
+            drawn: None,
+            mode_refresh: None,
+            pointer: None,
+            hand: None,
+            newest_event: 0,
+            starved: 0,
+        })
+    }
+
+    /// What a client that draws on a GPU needs.
+    fn on_gpu(
+        options: &ClientOptions,
+        globals: &GlobalList,
+        surface: &WlSurface,
+        handle: &QueueHandle<Client>,
+    ) -> Result<(Buffers, Option<Gpu>), ClientError> {
+        let (dmabuf, manager) = (require(globals, handle, 3..=4)?, require(globals, handle, 1..=1)?);
+        let failed = |source| ClientError::Device { device: options.device.clone(), source };
+        let device = gpu::open(&options.device).map_err(failed)?;
+        let count = (options.buffers as usize, making(options));
+        let buffers = Buffers::of_device((dmabuf, &device), count, handle).map_err(failed)?;
+        let gpu = Gpu::new(&manager, surface, &device, handle).map_err(failed)?;
+        Ok((buffers, Some(gpu)))
+    }
+
+    /// A buffer that the compositor is done with.
+    pub(super) fn free_buffer(&self) -> Option<usize> {
+        let is_done = |index: &usize| match &self.gpu {
+            Some((gpu, points)) => gpu.is_released(points[*index]),
+            None => true,
+        };
+        self.buffers.free().filter(is_done)
+    }
+
+    /// Draws a frame that has cost `cost` since `start`, and costs a GPU a part of it later, and answers to `event` into a
+    /// free buffer.
+    pub(super) fn draw(&mut self, start: Instant, (cost, on_gpu): (Span, Span), event: u32) {
+        let Some(buffer) = self.free_buffer() else { return };
+        let frame = self.journal.len() as u32 + 1;
+        if self.is_companion {
+            self.buffers.draw_patch(buffer, frame);
+        } else {
+            self.buffers.draw(buffer, Code { frame, event });
+        }
+        self.drawn = Some(Drawn { buffer, start, cost, on_gpu, event });
+    }
+
+    /// Commits the drawn frame, as a client of this kind does.
+    pub(super) fn commit(&mut self, kind: Kind, handle: &QueueHandle<Client>) {
+        let Some(drawn) = self.drawn.take() else { return };
+        let surface = &self.window.surface;
+        surface.attach(Some(self.buffers.give(drawn.buffer)), 0, 0);
+        let (width, height) = if self.is_companion { PATCH } else { (i32::MAX, i32::MAX) };
+        surface.damage_buffer(0, 0, width, height);
+        if kind.asks_for_callbacks() {
+            self.awaited_callback = Some(surface.frame(handle, ()));
+        }
+        if let Some(fifo) = &self.window.fifo {
+            fifo.wait_barrier();
+            fifo.set_barrier();
+        }
+        let index = self.journal.committed(Frame {
+            callback: self.callback_at.take(),
+            start: drawn.start,
+            commit: self.clock.now(),
+            cost: drawn.cost,
+            event: drawn.event,
+            outcome: Default::default(),
+        });
+        self.presentation.feedback(surface, handle, index);
+        if let Some((gpu, points)) = &mut self.gpu {
+            points[drawn.buffer] = gpu.begin(drawn.on_gpu);
+        }
+        surface.commit();
+    }
+
+    /// Whether presentation times can be compared with the times of inputs, which are on the monotonic clock.
+    pub(super) fn stamps_monotonic(&self) -> bool {
+        self.clock.0 as u32 == ClockId::Monotonic as u32
+    }
+}
+
+const fn making(options: &ClientOptions) -> Making {
+    if options.on_demand { Making::OnDemand } else { Making::AtOnce }
+}
+
+pub(super) fn require<I, State>(
+    globals: &GlobalList,
+    handle: &QueueHandle<State>,
+    versions: std::ops::RangeInclusive<u32>,
+) -> Result<I, ClientError>
+where
+    I: Proxy + 'static,
+    State: wayland_client::Dispatch<I, ()> + 'static,
+{
+    let least = *versions.start();
+    globals.bind(handle, versions, ()).map_err(|_| ClientError::Missing { interface: I::interface().name, least })
+}

@@ -1,0 +1,115 @@
+//! What stands for a GPU: it finishes one frame after another, each so long after it was committed or after the one before.
+//!
+//! ```text
+//!   client   CPU ▓▓ commit             CPU ▓▓ commit
+//!   GPU               ▒▒▒▒▒▒▒▒▒ acquire point      ▒▒▒▒▒▒▒▒▒ acquire point
+//! ```
+//!
+//! It takes no CPU time: a thread sleeps and then reaches the frame's point on a timeline of a display device, which is
+//! what the compositor sees of a real one.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Dispatch, QueueHandle};
+use wayland_protocols::wp::linux_drm_syncobj::v1::client::{
+    wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1,
+    wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1,
+    wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1,
+};
+
+use crate::device::Timeline;
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
+
+/// Bits in the halves of a point, as the protocol passes it.
+const HALF: u32 = 32;
+
+/// One frame's work.
+#[derive(Debug)]
+struct Job {
+    point: u64,
+    committed: Instant,
+    cost: Span,
+}
+
+/// The GPU that a client draws on.
+#[derive(Debug)]
+pub(super) struct Gpu {
+    surface: WpLinuxDrmSyncobjSurfaceV1,
+    acquire: WpLinuxDrmSyncobjTimelineV1,
+    release: WpLinuxDrmSyncobjTimelineV1,
+    released: Timeline<Arc<File>>,
+    jobs: Sender<Job>,
+    /// Of the newest frame.
+    point: u64,
+}
+
+/// Opens the device whose memory and timelines are used.
+pub(super) fn open(device: &Path) -> io::Result<Arc<File>> {
+    OpenOptions::new().read(true).write(true).open(device).map(Arc::new)
+}
+
+impl Gpu {
+    /// For the frames of `surface`.
+    pub(super) fn new<State>(
+        manager: &WpLinuxDrmSyncobjManagerV1,
+        surface: &WlSurface,
+        device: &Arc<File>,
+        handle: &QueueHandle<State>,
+    ) -> io::Result<Self>
+    where
+        State: Dispatch<WpLinuxDrmSyncobjSurfaceV1, ()> + Dispatch<WpLinuxDrmSyncobjTimelineV1, ()> + 'static,
+    {
+        let (finished, released) = (Timeline::new(device.clone())?, Timeline::new(device.clone())?);
+        let share = |timeline: &Timeline<_>| manager.import_timeline(timeline.shared().as_fd(), handle, ());
+        let (acquire, release) = (share(&finished), share(&released));
+        let (jobs, work) = channel();
+        std::thread::Builder::new().name("gpu".to_owned()).spawn(move || finish(&finished, &work))?;
+        Ok(Gpu { surface: manager.get_surface(surface, handle, ()), acquire, release, released, jobs, point: 0 })
+    }
+
+    /// The frame that is about to be committed takes `cost` from now on. Returns its point.
+    pub(super) fn begin(&mut self, cost: Span) -> u64 {
+        self.point += 1;
+        let halves = |point: u64| ((point >> HALF) as u32, point as u32);
+        let (high, low) = halves(self.point);
+        self.surface.set_acquire_point(&self.acquire, high, low);
+        self.surface.set_release_point(&self.release, high, low);
+        // The thread is there as long as it has work to come.
+        let _ = self.jobs.send(Job { point: self.point, committed: MonotonicClock.now(), cost });
+        self.point
+    }
+
+    /// Whether the compositor is done with the frame of this point.
+    pub(super) fn is_released(&self, point: u64) -> bool {
+        self.released.reached().is_ok_and(|reached| reached >= point)
+    }
+}
+
+/// Finishes frames, in order, until there are none to come.
+fn finish(timeline: &Timeline<Arc<File>>, work: &Receiver<Job>) {
+    never_wait_for_a_processor();
+    let mut idle_since = Instant::default();
+    for job in work {
+        let finished = job.committed.max(idle_since) + job.cost;
+        std::thread::sleep((finished - MonotonicClock.now()).max(Span::ZERO).to_duration());
+        if let Err(error) = timeline.signal(job.point) {
+            // Its frame is never shown: the run ends with an error that says so.
+            eprintln!("a point on a timeline cannot be reached: {error}");
+            return;
+        }
+        idle_since = finished;
+    }
+}
+
+/// A GPU finishes when it does, however busy the machine's processors are.
+fn never_wait_for_a_processor() {
+    let wish = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the kernel reads the parameter, and 0 is the calling thread. Where it is not allowed, points are a little later.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const wish) };
+}

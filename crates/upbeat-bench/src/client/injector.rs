@@ -1,0 +1,349 @@
+//! The user's hand: a thread with a connection of its own that moves a virtual pointer over the probe's window.
+//!
+//! First it searches the window: it moves over the output until the window says where it feels the pointer, which gives
+//! the window's place. Then it sends numbered positions (`input`) at random times, until it is stopped.
+//!
+//! ```text
+//! hand    move (512,384) ──▶              move (519,389) ──▶               number 1 ──▶   number 2 ──▶
+//! window        felt (160.0, 120.0) ──▶        felt (167.0, 125.0): found
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use wayland_client::globals::registry_queue_init;
+use wayland_client::protocol::{wl_output, wl_pointer::ButtonState, wl_seat::WlSeat};
+use wayland_client::{Connection, EventQueue, WEnum, delegate_noop};
+use wayland_protocols_wlr::virtual_pointer::v1::client::{
+    zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1, zwlr_virtual_pointer_v1::ZwlrVirtualPointerV1,
+};
+
+use super::input::{WINDOW, position_of};
+use super::journal::Injected;
+use crate::hear::{hear, hear_globals};
+use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
+
+/// Left button of the Linux input event codes.
+const BTN_LEFT: u32 = 0x110;
+/// Units in a pixel in which absolute positions are sent: as fine as Wayland's fixed-point numbers.
+const UNITS: f64 = 256.0;
+/// How long the window has to feel the pointer at one place: longer than any sensible frame.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// The second point of the search, from the first: tells an echo of an older place from a true answer.
+const NUDGE: (f64, f64) = (7.0, 5.0);
+/// Points around the middle that are tried first, then twice as many, and so on: the window may not be there yet.
+const FIRST_REACH: usize = 4;
+/// A window that is at rest is felt at the same place (pixels, a few of Wayland's 256ths) after this long. What moves
+/// slowly at the end of an animation would be found next to where it comes to rest, and every number misread.
+const REST: Duration = Duration::from_millis(100);
+const MOST_ASTRAY: f64 = 0.05;
+/// How often a point is tried at which the window is felt, but now here and now there: it is still moved by an animation,
+/// which takes a fraction of a second, with an answer a frame at most.
+const MOST_ATTEMPTS: u32 = 100;
+/// The golden ratio: whatever multiples of it leave behind the point is spread as evenly as can be.
+const GOLDEN: f64 = 0.618_033_988_749_895;
+/// Until the first number is sent, this stands for it.
+const NOTHING_SENT: u32 = 0;
+
+/// The probe's side of the hand.
+#[derive(Debug)]
+pub(super) struct Hand {
+    feelings: Sender<(f64, f64)>,
+    newest_sent: Arc<AtomicU32>,
+    thread: JoinHandle<Vec<Injected>>,
+}
+
+/// What the hand is to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gesture {
+    /// Seed of the random times.
+    pub(super) seed: u64,
+    /// Mean events per second.
+    pub(super) rate: f64,
+    /// Whether to hold a button down.
+    pub(super) hold: bool,
+}
+
+impl Hand {
+    /// Starts the thread; `None` where the compositor has no virtual pointer or no output.
+    pub(super) fn start(gesture: Gesture) -> Option<Hand> {
+        let pointer = Pointer::connect()?;
+        let (feelings, felt) = channel();
+        let newest_sent = Arc::new(AtomicU32::new(NOTHING_SENT));
+        let sent = Arc::clone(&newest_sent);
+        let thread =
+            std::thread::Builder::new().name("hand".into()).spawn(move || play(pointer, gesture, &felt, &sent)).ok()?;
+        Some(Hand { feelings, newest_sent, thread })
+    }
+
+    /// The newest number that was sent; `None` while the window is being searched.
+    pub(super) fn newest_sent(&self) -> Option<u32> {
+        Some(self.newest_sent.load(Ordering::Acquire)).filter(|number| *number != NOTHING_SENT)
+    }
+
+    /// The window feels the pointer at a surface-local position.
+    pub(super) fn felt(&self, x: f64, y: f64) {
+        let _ = self.feelings.send((x, y)); // the thread may have ended
+    }
+
+    /// Whether the thread has ended, because it did not find the window or lost its connection.
+    pub(super) fn has_given_up(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Lets go of the pointer; what was injected, and when.
+    pub(super) fn stop(self) -> Vec<Injected> {
+        drop(self.feelings);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// Finds the window, then sends numbers until the other side hangs up.
+fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, newest: &AtomicU32) -> Vec<Injected> {
+    let mut injected = Vec::with_capacity(16 * 1024);
+    let Some((left, top)) = find_window(&mut pointer, felt) else { return injected };
+    if gesture.hold {
+        pointer.button(ButtonState::Pressed);
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(gesture.seed);
+    let mut phase: f64 = rng.random();
+    for number in NOTHING_SENT + 1.. {
+        let pause = Span::from_nanos((rng.random_range(0.5..1.5) / gesture.rate * 1e9) as i64);
+        let due = next(MonotonicClock.now(), pause, pointer.interval, phase);
+        phase = (phase + GOLDEN).fract();
+        // The channel closes when the run is over; until then nothing is of interest in it.
+        if sleep_unless_closed(felt, due) {
+            break;
+        }
+        let (x, y) = position_of(number);
+        newest.store(number, Ordering::Release);
+        injected.push(Injected { number, at: MonotonicClock.now() });
+        if !pointer.move_to(left + x, top + y) {
+            break;
+        }
+    }
+    if gesture.hold {
+        pointer.button(ButtonState::Released);
+    }
+    injected
+}
+
+/// The moment that lies about `pause` after `now`, `phase` of an interval into one. Most of what an input waits for is the next
+/// refresh. Where in a refresh each comes is spread evenly, whenever the run began: by chance alone the middle of some hundred
+/// differed by a third of a millisecond from one run to the next.
+fn next(now: Instant, pause: Span, interval: Span, phase: f64) -> Instant {
+    let interval = interval.as_nanos();
+    let earliest = now + (pause - Span::from_nanos(interval / 2)).max(Span::ZERO);
+    if interval <= 0 {
+        return earliest;
+    }
+    let into = (earliest - Instant::ZERO).as_nanos();
+    let wait = ((phase * interval as f64) as i64 - into).rem_euclid(interval);
+    earliest + Span::from_nanos(wait)
+}
+
+/// Whether the channel was closed before it was `end`.
+fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, end: Instant) -> bool {
+    loop {
+        let left = (end - MonotonicClock.now()).max(Span::ZERO);
+        match felt.recv_timeout(Duration::from_nanos(left.as_nanos().unsigned_abs())) {
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout) => return false,
+            Err(RecvTimeoutError::Disconnected) => return true,
+        }
+    }
+}
+
+/// The window's top left corner on the output.
+fn find_window(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>) -> Option<(f64, f64)> {
+    let points = search_points(pointer.output);
+    let mut reach = FIRST_REACH;
+    loop {
+        let near = points.iter().take(reach);
+        if let Some(corner) = near.into_iter().find_map(|(x, y)| find_window_at(pointer, felt, *x, *y)) {
+            return Some(corner);
+        }
+        if reach >= points.len() {
+            return None;
+        }
+        reach *= 2;
+    }
+}
+
+/// The same, if the window is at this point. Where it is felt but not at rest, it is waited for.
+fn find_window_at(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> Option<(f64, f64)> {
+    for _ in 0..MOST_ATTEMPTS {
+        let (first_x, first_y) = feel(pointer, felt, x, y)?;
+        let (second_x, second_y) = feel(pointer, felt, x + NUDGE.0, y + NUDGE.1)?;
+        let apart = |a: f64, b: f64, c: f64, d: f64| (a - b).abs().max((c - d).abs());
+        if apart(second_x, first_x + NUDGE.0, second_y, first_y + NUDGE.1) > MOST_ASTRAY {
+            continue;
+        }
+        std::thread::sleep(REST);
+        let (later_x, later_y) = feel(pointer, felt, x, y)?;
+        if apart(later_x, first_x, later_y, first_y) <= MOST_ASTRAY {
+            return Some((x - later_x, y - later_y));
+        }
+    }
+    None
+}
+
+/// Points in the middle of a grid so fine that a window anywhere meets one with room around it; nearest to the middle of
+/// the output first.
+fn search_points((width, height): (f64, f64)) -> Vec<(f64, f64)> {
+    let (step_x, step_y) = (WINDOW.0 as f64 / 2.5, WINDOW.1 as f64 / 2.5);
+    let mut points = Vec::new();
+    let mut y = step_y / 2.0;
+    while y < height {
+        let mut x = step_x / 2.0;
+        while x < width {
+            points.push((x.round(), y.round()));
+            x += step_x;
+        }
+        y += step_y;
+    }
+    let from_middle = |(x, y): (f64, f64)| (x - width / 2.0).hypot(y - height / 2.0);
+    points.sort_by(|a, b| from_middle(*a).total_cmp(&from_middle(*b)));
+    points
+}
+
+/// Moves the pointer and waits for the window to feel it.
+fn feel(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> Option<(f64, f64)> {
+    while felt.try_recv().is_ok() {}
+    pointer.move_to(x, y);
+    felt.recv_timeout(PATIENCE).ok()
+}
+
+/// A virtual pointer on a connection of its own.
+pub(crate) struct Pointer {
+    connection: Connection,
+    queue: EventQueue<Output>,
+    state: Output,
+    pointer: ZwlrVirtualPointerV1,
+    /// Size of the first output in pixels.
+    pub(crate) output: (f64, f64),
+    /// From one of its refreshes to the next; zero where it does not say.
+    interval: Span,
+}
+
+impl Pointer {
+    /// `None` where the compositor has no virtual pointer or no output.
+    pub(crate) fn connect() -> Option<Pointer> {
+        let connection = Connection::connect_to_env().ok()?;
+        let (globals, mut queue) = registry_queue_init::<Output>(&connection).ok()?;
+        let handle = queue.handle();
+        let manager: ZwlrVirtualPointerManagerV1 = globals.bind(&handle, 1..=2, ()).ok()?;
+        let seat: Option<WlSeat> = globals.bind(&handle, 1..=5, ()).ok();
+        let output: wl_output::WlOutput = globals.bind(&handle, 1..=2, ()).ok()?;
+        let mut state = Output { size: None, interval: Span::ZERO };
+        queue.roundtrip(&mut state).ok()?;
+        let (width, height) = state.size?;
+        let pointer = if wayland_client::Proxy::version(&manager) >= 2 {
+            manager.create_virtual_pointer_with_output(seat.as_ref(), Some(&output), &handle, ())
+        } else {
+            manager.create_virtual_pointer(seat.as_ref(), &handle, ())
+        };
+        let (output, interval) = ((f64::from(width), f64::from(height)), state.interval);
+        Some(Pointer { connection, queue, state, pointer, output, interval })
+    }
+
+    /// Moves to a position on the output, in pixels; false when the connection is lost.
+    pub(crate) fn move_to(&mut self, x: f64, y: f64) -> bool {
+        let units = |pixels: f64| (pixels * UNITS).round().max(0.0) as u32;
+        self.pointer.motion_absolute(now_ms(), units(x), units(y), units(self.output.0), units(self.output.1));
+        self.end_frame()
+    }
+
+    /// Presses or releases the left button; false when the connection is lost.
+    pub(crate) fn button(&mut self, state: ButtonState) -> bool {
+        self.pointer.button(now_ms(), BTN_LEFT, state);
+        self.end_frame()
+    }
+
+    fn end_frame(&mut self) -> bool {
+        self.pointer.frame();
+        self.connection.flush().is_ok() && self.queue.dispatch_pending(&mut self.state).is_ok()
+    }
+}
+
+fn now_ms() -> u32 {
+    MonotonicClock.now().as_wayland_millis()
+}
+
+/// What the hand knows of the output.
+#[derive(Debug)]
+struct Output {
+    size: Option<(i32, i32)>,
+    interval: Span,
+}
+
+delegate_noop!(Output: ignore ZwlrVirtualPointerManagerV1);
+delegate_noop!(Output: ignore ZwlrVirtualPointerV1);
+delegate_noop!(Output: ignore WlSeat);
+
+hear_globals!(Output);
+hear!(Output: wl_output::WlOutput, (), |output, _, event, _, _| {
+    if let wl_output::Event::Mode { flags: WEnum::Value(flags), width, height, refresh } = event
+        && flags.contains(wl_output::Mode::Current)
+    {
+        output.size = Some((width, height));
+        output.interval = u32::try_from(refresh).ok().filter(|rate| *rate > 0).map_or(Span::ZERO, Span::from_millihertz);
+    }
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_spread_over_the_refresh_whenever_they_begin_and_keep_their_rate() {
+        let interval = Span::from_millihertz(60_000);
+        for start in [0, 3_000_000, 16_000_000] {
+            let (mut now, mut phase) = (Instant::from_nanos(1_000_000_000 + start), 0.3);
+            let begun = now;
+            let mut phases: Vec<f64> = Vec::new();
+            for number in 0..300_i64 {
+                let pause = Span::from_millis(17 + number % 33);
+                let due = next(now, pause, interval, phase);
+                assert!((due - now - pause).abs() <= interval / 2 + Span::from_nanos(1), "{}", due - now);
+                (now, phase) = (due, (phase + GOLDEN).fract());
+                phases.push((due.as_nanos() % interval.as_nanos().unsigned_abs()) as f64 / interval.as_nanos() as f64);
+            }
+            phases.sort_by(f64::total_cmp);
+            let worst = phases
+                .iter()
+                .zip(0..)
+                .map(|(phase, place)| (phase - f64::from(place) / 300.0).abs())
+                .fold(0.0, f64::max);
+            assert!(worst < 0.01, "{worst}");
+            let mean = (now - begun).as_seconds_f64() / 300.0;
+            assert!((0.032..0.034).contains(&mean), "{mean}");
+        }
+        assert_eq!(next(Instant::from_nanos(5), Span::from_nanos(7), Span::ZERO, 0.5), Instant::from_nanos(12));
+    }
+
+    #[test]
+    fn a_window_anywhere_meets_a_search_point_with_room_for_the_nudge() {
+        let points = search_points((1280.0, 720.0));
+        for left in (0..=1280 - WINDOW.0).step_by(7) {
+            for top in (0..=720 - WINDOW.1).step_by(7) {
+                let inside = |(x, y): &(f64, f64)| {
+                    let (x, y) = (x - left as f64, y - top as f64);
+                    x >= 0.0 && y >= 0.0 && x + NUDGE.0 < WINDOW.0 as f64 && y + NUDGE.1 < WINDOW.1 as f64
+                };
+                assert!(points.iter().any(inside), "a window at {left},{top}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_search_begins_in_the_middle() {
+        let (x, y) = search_points((1280.0, 720.0))[0];
+        assert!((x - 640.0).abs() <= 64.0 && (y - 360.0).abs() <= 48.0, "{x},{y}");
+    }
+}

@@ -1,0 +1,284 @@
+//! The probe's command line, and the same options as arguments for the other windows.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::input::WINDOW;
+use super::personality::Kind;
+use crate::load::Load;
+use upbeat_timing::time::Span;
+
+/// The first display device.
+pub const DEVICE: &str = "/dev/dri/card0";
+
+/// What it floods with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Flood {
+    /// Commits that change nothing: the shortest request there is, 8 bytes, so that the most of them fit into a read.
+    Commits,
+    /// New content with each commit, never waiting for a callback or for the buffer's release.
+    Frames,
+}
+
+impl Flood {
+    /// Every other flooder does the other thing.
+    pub(super) const fn of(number: u32) -> Self {
+        if number.is_multiple_of(2) { Flood::Commits } else { Flood::Frames }
+    }
+
+    /// Commits in a batch: under 3 KB, so that libwayland's buffer of 4 KB never overflows between two flushes.
+    pub(super) const fn batch(self) -> u64 {
+        match self {
+            Flood::Commits => 320,
+            Flood::Frames => 50,
+        }
+    }
+}
+
+/// What the probe draws, for how long, and what is done to it.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ClientOptions {
+    /// What kind of program the client plays
+    #[arg(long, value_enum, default_value_t = Kind::Draws)]
+    pub kind: Kind,
+    /// What a frame costs: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace
+    #[arg(long, default_value = "flat")]
+    pub load: Load,
+    /// Seed of the costs and of the times of the inputs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How long to measure, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    pub duration: f64,
+    /// Measure this many frames instead
+    #[arg(long, conflicts_with = "duration")]
+    pub frames: Option<u32>,
+    /// How long to draw before measuring, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
+    pub warm_up: f64,
+    /// Keep a pointer button pressed during the run: a window that is interacted with
+    #[arg(long)]
+    pub hold: bool,
+    /// Inject no input
+    #[arg(long, conflicts_with = "hold")]
+    pub no_input: bool,
+    /// Mean number of injected inputs per second; the gaps are random between half and one and a half of the mean
+    #[arg(long, value_name = "PER_SECOND", default_value_t = 30.0, value_parser = rate)]
+    pub input_rate: f64,
+    /// Windows in all, each in its own process
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub windows: u32,
+    /// What a frame of the other windows costs
+    #[arg(long, value_name = "LOAD", default_value = "flat:0.5")]
+    pub others_load: Load,
+    /// Further clients that send requests as fast as they are taken: what they cost the measured window
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub flood: u32,
+    /// Further windows that do nothing, opened before the measured one
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub idle_windows: u32,
+    /// How many of those each client has
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub idle_per_client: u32,
+    /// The window's size: the smallest, or larger. All of it is new with each frame
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value_t = Size(WINDOW), conflicts_with = "gpu")]
+    pub size: Size,
+    /// Buffers of the window
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub buffers: u32,
+    /// Make a buffer only when none is free, as toolkits do
+    #[arg(long)]
+    pub on_demand: bool,
+    /// Share of a frame's cost that another process works for, while this one waits: 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
+    pub elsewhere: f64,
+    /// Share of a frame's cost that a GPU works for once the frame is committed: 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, conflicts_with = "elsewhere")]
+    pub gpu: f64,
+    /// The display device whose memory and timelines stand for that GPU's
+    #[arg(long, value_name = "NODE", default_value = DEVICE)]
+    pub device: PathBuf,
+    /// Further windows that draw for a moment, ask for one more callback and then have nothing to say
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub idle: u32,
+    /// Leave the title bar and the edge of the window to the compositor
+    #[arg(long)]
+    pub leave_decoration: bool,
+    /// Rate of a client with its own clock, in hertz
+    #[arg(long, value_name = "HZ", default_value_t = 50.0, value_parser = rate)]
+    pub own_hz: f64,
+    /// The window's application id
+    #[arg(long, default_value = "upbeat-probe")]
+    pub app_id: String,
+    /// The compositor's process, when it is not the one at the other end of the socket
+    #[arg(long, value_name = "PID")]
+    pub compositor_pid: Option<u32>,
+    /// A label for the report: the pacing, or how the compositor was set up
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Inner use: write what was injected and what was presented to this file
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
+    /// Inner use: be one of the flooding clients, until stdin closes
+    #[arg(long, hide = true, value_enum, requires = "companion")]
+    pub flooding: Option<Flood>,
+    /// Inner use: draw this many frames and then nothing
+    #[arg(long, hide = true, value_name = "COUNT", requires = "companion")]
+    pub fall_silent: Option<u32>,
+    /// Inner use: be so many windows that do nothing, until stdin closes
+    #[arg(long, hide = true, value_name = "COUNT", requires = "companion")]
+    pub resting: Option<u32>,
+    /// Inner use: be the other window of this number, until stdin closes
+    #[arg(long, hide = true, value_name = "NUMBER")]
+    pub companion: Option<u32>,
+}
+
+impl ClientOptions {
+    /// The arguments that make another probe the `number`th of the other windows of this run.
+    pub(super) fn companion_arguments(&self, number: u32) -> Vec<OsString> {
+        let pairs = [
+            ("--companion", number.to_string()),
+            ("--kind", Kind::Draws.to_string()),
+            ("--load", self.others_load.to_string()),
+            ("--seed", self.seed.wrapping_add(u64::from(number)).to_string()),
+            ("--buffers", self.buffers.to_string()),
+            ("--app-id", format!("{}-{number}", self.app_id)),
+        ];
+        let words = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
+        words.chain(["--no-input".to_owned()]).map(OsString::from).collect()
+    }
+
+    /// The arguments that make another probe the `number`th flooding client of this run.
+    pub(super) fn flooder_arguments(&self, number: u32) -> Vec<OsString> {
+        let flood = clap::ValueEnum::to_possible_value(&Flood::of(number));
+        let flood = flood.map_or(String::new(), |value| value.get_name().to_owned());
+        let mut arguments = self.companion_arguments(self.windows + number);
+        arguments.extend(["--flooding".to_owned(), flood].map(OsString::from));
+        arguments
+    }
+
+    /// The arguments that make another probe the `number`th of the windows that have nothing to say.
+    pub(super) fn idle_arguments(&self, number: u32) -> Vec<OsString> {
+        let mut arguments = self.companion_arguments(self.windows + self.flood + number);
+        arguments.extend(["--fall-silent".to_owned(), IDLE_AFTER.to_string()].map(OsString::from));
+        arguments
+    }
+
+    /// The arguments that make another probe all the windows of this run that do nothing.
+    pub(super) fn resting_arguments(&self) -> Vec<OsString> {
+        let mut arguments = self.companion_arguments(self.windows + self.flood);
+        let (count, each) = (self.idle_windows.to_string(), self.idle_per_client.to_string());
+        let words = ["--resting".to_owned(), count, "--idle-per-client".to_owned(), each];
+        arguments.extend(words.map(OsString::from));
+        arguments
+    }
+
+    /// The warm-up as a span.
+    pub(super) fn warm_up(&self) -> Span {
+        Span::from_millis_f64(self.warm_up * 1e3)
+    }
+
+    /// The measured time as a span; [`Span::MAX`] when frames are counted instead.
+    pub(super) fn duration(&self) -> Span {
+        if self.frames.is_some() { Span::MAX } else { Span::from_millis_f64(self.duration * 1e3) }
+    }
+}
+
+/// Width and height of the window in pixels: at least [`WINDOW`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub(super) (usize, usize));
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}x{}", self.0.0, self.0.1)
+    }
+}
+
+impl std::str::FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = |number: &str| number.parse::<u16>().ok().map(usize::from);
+        let size = text.split_once('x').and_then(|(width, height)| Some((read(width)?, read(height)?)));
+        let size = size.filter(|(width, height)| *width >= WINDOW.0 && *height >= WINDOW.1);
+        size.map(Size).ok_or_else(|| format!("a width and a height of at least {} are wanted", Size(WINDOW)))
+    }
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        use clap::{Args as _, FromArgMatches as _};
+        let matches = Self::augment_args(clap::Command::new("probe")).get_matches_from(["probe"]);
+        #[expect(clippy::expect_used, reason = "every argument has a default, so no argument at all is a valid line")]
+        Self::from_arg_matches(&matches).expect("defaults")
+    }
+}
+
+/// Frames that a window draws before it has nothing more to say: enough to be known for what it is.
+const IDLE_AFTER: u32 = 60;
+/// Longest run, as a guard against wrong units: a day.
+const LONGEST_SECONDS: f64 = 86_400.0;
+/// Fastest rate of inputs or of a client's own clock.
+const FASTEST_HZ: f64 = 10_000.0;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    in_range(text, 0.0, LONGEST_SECONDS, "seconds")
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    in_range(text, 0.0, 1.0, "a share")
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    in_range(text, 0.1, FASTEST_HZ, "times per second")
+}
+
+fn in_range(text: &str, least: f64, most: f64, unit: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        _ => Err(format!("a number from {least} to {most} is wanted ({unit})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: ClientOptions,
+    }
+
+    #[test]
+    fn another_window_understands_the_arguments_it_is_given() {
+        let options = ClientOptions { seed: 5, ..ClientOptions::default() };
+        let arguments = std::iter::once("probe".into()).chain(options.companion_arguments(3));
+        let other = Line::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        assert_eq!(other.companion, Some(3));
+        assert_eq!(other.seed, 8);
+        assert_eq!(other.load.to_string(), "flat:0.5");
+        assert!(other.no_input && !other.hold);
+        let arguments = std::iter::once("probe".into()).chain(options.flooder_arguments(1));
+        let flooder = Line::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        assert_eq!(flooder.flooding, Some(Flood::Frames));
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_a_reason() {
+        for (argument, value, needle) in [
+            ("--duration", "-1", "a number from 0"),
+            ("--load", "heavie", "neither flat, heavy"),
+            ("--own-hz", "0", "times per second"),
+            ("--windows", "0", "not in 1.."),
+            ("--size", "100x600", "at least 320x240"),
+            ("--size", "800", "at least 320x240"),
+        ] {
+            let message =
+                Line::try_parse_from(["probe".to_owned(), format!("{argument}={value}")]).err().unwrap().to_string();
+            assert!(message.contains(needle), "{argument} {value}: {message}");
+        }
+    }
+}

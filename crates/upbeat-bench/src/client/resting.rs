@@ -1,0 +1,166 @@
+//! Windows that do nothing, as those of programs that a user has left open: what they cost the one that is measured.
+//!
+//! One process plays all of them, since a process for each would need more memory than the compositor. Told so by a line on
+//! stdin it opens one more, for those who measure what that takes: of a client of its own, or, where the line says
+//! `beside`, of the client that was the last to open one.
+
+use std::io::{BufRead as _, BufReader, Stdin, stdin};
+use std::os::fd::AsFd as _;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use wayland_client::globals::registry_queue_init;
+use wayland_client::protocol::{
+    wl_buffer::WlBuffer, wl_compositor::WlCompositor, wl_shm, wl_shm::WlShm, wl_shm_pool::WlShmPool,
+    wl_surface::WlSurface,
+};
+use wayland_client::{Connection, EventQueue, delegate_noop};
+use wayland_protocols::xdg::shell::client::{
+    xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
+};
+
+use super::connection::require;
+use super::error::ClientError;
+use crate::hear::{hear_session, hear_window};
+use crate::report::RunReport;
+use upbeat_client::memory::SharedMemory;
+
+/// How large the windows are, in pixels: about a terminal's.
+const SIZE: (usize, usize) = (320, 240);
+/// Their colour.
+const COLOUR: u32 = 0xff38_4858;
+
+/// One client's connection and what is known of its windows.
+struct Resting {
+    queue: EventQueue<Toplevel>,
+    window: Toplevel,
+    connection: Connection,
+    compositor: WlCompositor,
+    shm: WlShm,
+    base: XdgWmBase,
+    // Kept: they live as long as the windows.
+    objects: Vec<(WlSurface, XdgSurface, XdgToplevel, WlBuffer)>,
+}
+
+#[derive(Debug, Default)]
+struct Toplevel {
+    configured: bool,
+    closed: bool,
+}
+
+impl Resting {
+    /// Opens windows of one client and comes back when the compositor has read of their content.
+    fn open(memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<Resting, ClientError> {
+        let connection = Connection::connect_to_env().map_err(ClientError::Connect)?;
+        let (globals, queue) = registry_queue_init::<Toplevel>(&connection).map_err(ClientError::Registry)?;
+        let handle = queue.handle();
+        let compositor: WlCompositor = require(&globals, &handle, 4..=6)?;
+        let shm: WlShm = require(&globals, &handle, 1..=1)?;
+        let base: XdgWmBase = require(&globals, &handle, 1..=6)?;
+        let (window, objects) = (Toplevel::default(), Vec::new());
+        let mut resting = Resting { queue, window, connection, compositor, shm, base, objects };
+        resting.add(memory, numbers)?;
+        Ok(resting)
+    }
+
+    /// Opens more windows, in the same way.
+    fn add(&mut self, memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<(), ClientError> {
+        let Resting { queue, window, compositor, shm, base, objects, .. } = self;
+        let handle = queue.handle();
+        let pool = shm.create_pool(memory.file().as_fd(), memory.bytes() as i32, &handle, ());
+        let (width, height, stride) = (SIZE.0 as i32, SIZE.1 as i32, (SIZE.0 * size_of::<u32>()) as i32);
+        for number in numbers {
+            let surface = compositor.create_surface(&handle, ());
+            let xdg = base.get_xdg_surface(&surface, &handle, ());
+            let toplevel = xdg.get_toplevel(&handle, ());
+            toplevel.set_app_id(format!("upbeat-resting-{number}"));
+            surface.commit();
+            // A window before may be told of something in between: one round trip is sure to bring this one's.
+            window.configured = false;
+            queue.roundtrip(window)?;
+            while !window.configured {
+                queue.blocking_dispatch(window)?;
+            }
+            let buffer = pool.create_buffer(0, width, height, stride, wl_shm::Format::Xrgb8888, &handle, ());
+            surface.attach(Some(&buffer), 0, 0);
+            surface.damage_buffer(0, 0, width, height);
+            surface.commit();
+            objects.push((surface, xdg, toplevel, buffer));
+        }
+        pool.destroy();
+        queue.roundtrip(window)?;
+        Ok(())
+    }
+
+    /// Reads what the compositor has said, and answers.
+    fn hear(&mut self) -> Result<(), ClientError> {
+        if let Some(guard) = self.queue.prepare_read() {
+            guard.read()?;
+        }
+        self.queue.dispatch_pending(&mut self.window)?;
+        self.queue.flush()?;
+        Ok(())
+    }
+}
+
+/// Opens so many windows, `each` of a client, says `ready` on stdout, rests until stdin closes. Each line on stdin opens one
+/// more, which is answered by `opened`.
+pub(super) fn rest(count: u32, each: u32) -> Result<RunReport, ClientError> {
+    let mut memory = SharedMemory::new("upbeat-resting", SIZE.0 * SIZE.1).map_err(|error| {
+        let error: std::io::Error = error.into();
+        ClientError::SharedMemory(error)
+    })?;
+    memory.pixels_mut().fill(COLOUR);
+    let firsts = (0..count).step_by(each.max(1) as usize);
+    let groups = firsts.map(|first| Resting::open(&memory, first..count.min(first.saturating_add(each))));
+    let mut windows = groups.collect::<Result<Vec<_>, _>>()?;
+    println!("ready");
+    let mut orders = BufReader::new(stdin());
+    let mut number = count;
+    while let Some(order) = wait(&mut windows, &mut orders)? {
+        match (order, windows.last_mut()) {
+            (None, _) => continue,
+            (Some(Order::Beside), Some(last)) => last.add(&memory, number..number + 1)?,
+            (Some(_), _) => windows.push(Resting::open(&memory, number..number + 1)?),
+        }
+        number += 1;
+        println!("opened");
+    }
+    Ok(RunReport { load: "none".into(), kind: "resting".into(), ..RunReport::default() })
+}
+
+/// To open one more window.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    /// Of a client of its own.
+    Alone,
+    /// Of the last client.
+    Beside,
+}
+
+/// Waits for events, which are heard, and for an order, if there was one; `None` when there will be no more.
+fn wait(windows: &mut [Resting], orders: &mut BufReader<Stdin>) -> Result<Option<Option<Order>>, ClientError> {
+    let (spoken, ordered) = {
+        let mut descriptors: Vec<_> =
+            windows.iter().map(|window| PollFd::new(&window.connection, PollFlags::IN)).collect();
+        descriptors.push(PollFd::new(orders.get_ref(), PollFlags::IN));
+        poll(&mut descriptors, None)?;
+        let mut ready = descriptors.iter().map(|descriptor| !descriptor.revents().is_empty());
+        let spoken: Vec<bool> = ready.by_ref().take(windows.len()).collect();
+        (spoken, ready.next().unwrap_or(false))
+    };
+    windows.iter_mut().zip(spoken).filter(|(_, spoken)| *spoken).try_for_each(|(window, _)| window.hear())?;
+    if !ordered {
+        return Ok(Some(None));
+    }
+    let mut line = String::new();
+    let read = orders.read_line(&mut line).ok().filter(|bytes| *bytes > 0);
+    Ok(read.map(|_| Some(if line.trim() == "beside" { Order::Beside } else { Order::Alone })))
+}
+
+hear_session!(Toplevel);
+hear_window!(Toplevel);
+delegate_noop!(Toplevel: ignore WlBuffer);
+delegate_noop!(Toplevel: ignore WlCompositor);
+delegate_noop!(Toplevel: ignore WlShm);
+delegate_noop!(Toplevel: ignore WlShmPool);
+delegate_noop!(Toplevel: ignore WlSurface);

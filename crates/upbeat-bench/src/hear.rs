@@ -1,0 +1,73 @@
+//! How the benches' clients hear events: a line for each instead of the trait's ten.
+
+/// Implements `Dispatch` of an interface with this data for a client: `hear!(Game: WlBuffer, usize, |game, buffer, event, index, queue| …)`.
+macro_rules! hear {
+    (
+        $client:ty: $interface:ty, $data:ty,
+        |$state:pat_param, $object:pat_param, $event:pat_param, $known:pat_param, $queue:pat_param| $body:expr
+    ) => {
+        impl wayland_client::Dispatch<$interface, $data> for $client {
+            fn event(
+                $state: &mut Self,
+                $object: &$interface,
+                $event: <$interface as wayland_client::Proxy>::Event,
+                $known: &$data,
+                _: &wayland_client::Connection,
+                $queue: &wayland_client::QueueHandle<Self>,
+            ) {
+                $body
+            }
+        }
+    };
+}
+
+/// Globals that come and go are no news to a client.
+macro_rules! hear_globals {
+    ($client:ty) => {
+        $crate::hear::hear!(
+            $client: wayland_client::protocol::wl_registry::WlRegistry, wayland_client::globals::GlobalListContents,
+            |_, _, _, _, _| {}
+        );
+    };
+}
+
+/// What every client with a window does: the same, and it answers pings.
+macro_rules! hear_session {
+    ($client:ty) => {
+        $crate::hear::hear_globals!($client);
+        $crate::hear::hear!(
+            $client: wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase, (),
+            |_, base, event, _, _| {
+                if let wayland_protocols::xdg::shell::client::xdg_wm_base::Event::Ping { serial } = event {
+                    base.pong(serial);
+                }
+            }
+        );
+    };
+}
+
+/// What a client with one window does, whose fields `configured` and `closed` say so. The size is its own, whatever is
+/// asked for: what it costs must not depend on the layout.
+macro_rules! hear_window {
+    ($client:ty) => {
+        $crate::hear::hear!(
+            $client: wayland_protocols::xdg::shell::client::xdg_surface::XdgSurface, (),
+            |client, surface, event, _, _| {
+                if let wayland_protocols::xdg::shell::client::xdg_surface::Event::Configure { serial } = event {
+                    surface.ack_configure(serial);
+                    client.configured = true;
+                }
+            }
+        );
+        $crate::hear::hear!(
+            $client: wayland_protocols::xdg::shell::client::xdg_toplevel::XdgToplevel, (),
+            |client, _, event, _, _| {
+                if let wayland_protocols::xdg::shell::client::xdg_toplevel::Event::Close = event {
+                    client.closed = true;
+                }
+            }
+        );
+    };
+}
+
+pub(super) use {hear, hear_globals, hear_session, hear_window};

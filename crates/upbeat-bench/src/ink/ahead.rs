@@ -1,0 +1,118 @@
+//! Ink that is written into the picture on screen, ahead of the beam.
+//!
+//! ```text
+//!   row read (k-1)                       begin      done   row read (k)
+//!        │ ─ ─ ─ ─ sleeps, hears the hand ─ ┤ draws ├ writes │
+//!                                           └ cost ─┴─ SPARE ┘
+//! ```
+
+use wayland_client::globals::GlobalList;
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{EventQueue, QueueHandle};
+
+use super::front::Front;
+use super::marker;
+use super::sheet::{Drawn, Sheet, SheetError};
+use crate::block_code::Code;
+use crate::client::fill_up;
+use crate::wait::wait;
+use upbeat_client::protocol::late_latch::upbeat_late_latch_manager_v1::UpbeatLateLatchManagerV1;
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
+
+/// What is left for writing, and for waking up late.
+const SPARE: Span = Span::from_micros(400);
+/// So many lines above where the hand was it may be when it is drawn.
+const TURNS_UP: i64 = 4;
+/// How long to wait for what it takes to begin.
+const PATIENCE: Span = Span::from_millis(200);
+
+impl Sheet {
+    /// Asks for all of the sheet, of which nothing is drawn yet.
+    pub(super) fn share(&mut self, globals: &GlobalList, queue: &EventQueue<Sheet>) -> Result<(), SheetError> {
+        let handle: QueueHandle<Sheet> = queue.handle();
+        let manager: UpbeatLateLatchManagerV1 = globals.bind(&handle, 1..=1, ())?;
+        let object = manager.get_front_buffer(&self.surface, &handle, ());
+        let (width, height) = (self.size.0 as i32, self.size.1 as i32);
+        object.share(0, 0, width, height);
+        let buffer = self.buffers.free().unwrap_or(0);
+        if let Some(pixels) = self.buffers.picture(buffer) {
+            marker::clear(pixels);
+        }
+        let (surface, on_screen): (&WlSurface, _) = (&self.surface, self.buffers.give(buffer));
+        surface.attach(Some(on_screen), 0, 0);
+        surface.damage_buffer(0, 0, width, height);
+        surface.commit();
+        self.painted = None;
+        self.front = Some(Front {
+            object,
+            is_active: false,
+            scan: None,
+            buffer,
+            done: Instant::ZERO,
+            cost: Span::ZERO,
+            planned: None,
+            written: 0,
+        });
+        Ok(())
+    }
+
+    /// Sleeps until it has to begin to be there when the beam comes to where the hand is, and writes what it has heard by then.
+    pub(super) fn write_ahead(&mut self, queue: &mut EventQueue<Sheet>) -> Result<(), SheetError> {
+        let now = MonotonicClock.now();
+        let known = self.front.as_ref().and_then(|front| front.planned).filter(|(begin, _)| *begin - now <= SPARE);
+        let Some((begin, read)) = known.or_else(|| self.plan(now)) else {
+            return wait(queue, self, Some(now + PATIENCE));
+        };
+        if let Some(front) = &mut self.front {
+            front.planned = Some((begin, read));
+        }
+        if begin > now {
+            return wait(queue, self, Some(begin));
+        }
+        // What came since.
+        wait::<_, SheetError>(queue, self, Some(now))?;
+        let (at, size) = (self.newest, self.size);
+        let cost = self.costs.next_cost();
+        fill_up(cost, || {});
+        let done = MonotonicClock.now();
+        let reads = self.reads(0, done + SPARE / 4);
+        let Some(front) = &mut self.front else { return Ok(()) };
+        front.cost = front.cost.max(done - begin);
+        front.planned = None;
+        front.done = read;
+        // If the beam is there, or will be: with the next refresh.
+        let Some(reads) = reads.filter(|reads| *reads < read + SPARE * 4) else { return Ok(()) };
+        front.done = reads;
+        let frame = self.frames.len() as u32 + 1;
+        let code = Code { frame, event: self.event };
+        let Some(pixels) = self.buffers.picture(front.buffer) else { return Ok(()) };
+        if let Some(before) = self.painted.take() {
+            marker::erase(pixels, size, before);
+        }
+        let painted = marker::put(pixels, size, at, code);
+        self.painted = Some(painted);
+        self.frames.push(Drawn { frame, event: self.event, x: at.0, y: at.1, predicted: false });
+        front.written += 1;
+        let (left, top, right, bottom) = painted;
+        let (width, height) = ((right - left) as i32, (bottom - top) as i32);
+        front.object.written(front.written, left as i32, top as i32, width, height);
+        Ok(())
+    }
+
+    /// When to begin with what is read next, and when that is.
+    fn plan(&self, now: Instant) -> Option<(Instant, Instant)> {
+        let front = self.front.as_ref()?;
+        let takes = front.cost + SPARE;
+        // Once for each refresh: what was written before was read by then.
+        let read = self.reads(TURNS_UP, now.max(front.done + SPARE) + takes)?;
+        Some((read - takes, read))
+    }
+
+    /// When what is drawn next, and what is taken away for it, is read, at `from` or later, if it begins so many lines further up.
+    fn reads(&self, further_up: i64, from: Instant) -> Option<Instant> {
+        let front = self.front.as_ref().filter(|front| front.is_active)?;
+        let before = self.painted.map_or(i64::MAX, |bounds| bounds.1);
+        let first = marker::lines(self.newest, self.size).0.min(before);
+        Some(front.scan?.reads((first - further_up).max(0), from))
+    }
+}

@@ -1,0 +1,380 @@
+//! The runs: the same hands and costs in every mode, each in a session of its own.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::figures::{InkRun, Pixels, Screen, count};
+use super::film::{self, Sight};
+use super::hand::Sent;
+use super::marker;
+use super::path::{Device, HAND, Input};
+use super::sheet::{Drawn, SheetReport, Way};
+use crate::load::Load;
+use crate::pixels::PixelError;
+use crate::run::{BenchError, Folder};
+use crate::statistics::in_a_row;
+use upbeat_record::ipc::message::OutputMode;
+use upbeat_timing::time::Span;
+
+/// What is compared, the baseline first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Mode {
+    /// Called back at the refresh, shown at the next.
+    Legacy,
+    /// Called back as late as the client's cost allows.
+    JustInTime,
+    /// The same, and once more for the same refresh where a second frame fits.
+    TwoShot,
+    /// What changes near the hand is written into the picture on screen, ahead of the beam.
+    InPlace,
+    /// The dot is a surface of its own that is kept under the hand.
+    Follower,
+    /// The client writes into the picture on screen itself.
+    FrontBuffer,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Mode; 6] =
+        [Mode::Legacy, Mode::JustInTime, Mode::TwoShot, Mode::InPlace, Mode::Follower, Mode::FrontBuffer];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Mode::Legacy => "legacy",
+            Mode::JustInTime => "just-in-time",
+            Mode::TwoShot => "two-shot",
+            Mode::InPlace => "in-place",
+            Mode::Follower => "follower",
+            Mode::FrontBuffer => "front-buffer",
+        }
+    }
+
+    /// The session's configuration.
+    const fn config(self) -> &'static str {
+        match self {
+            Mode::Legacy => "pacing = \"vsync\"\nreduced-motion = true\n",
+            Mode::JustInTime | Mode::TwoShot => "pacing = \"just-in-time\"\nreduced-motion = true\n",
+            Mode::InPlace => "pacing = \"just-in-time\"\nreduced-motion = true\n[timing]\nin-place = true\n",
+            Mode::Follower => {
+                "pacing = \"just-in-time\"\nreduced-motion = true\n[late-latch]\nfollowers = true\n[timing]\nin-place = true\n"
+            }
+            Mode::FrontBuffer => {
+                "pacing = \"just-in-time\"\nreduced-motion = true\n[late-latch]\nfront-buffers = true\n"
+            }
+        }
+    }
+}
+
+impl Mode {
+    /// What the client does.
+    const fn way(self) -> Way {
+        match self {
+            Mode::Follower => Way::Follower,
+            Mode::TwoShot => Way::TwoShot,
+            Mode::FrontBuffer => Way::FrontBuffer,
+            _ => Way::Frames,
+        }
+    }
+}
+
+/// What to compare: every combination is a run.
+#[derive(Clone, Debug, clap::Args)]
+pub struct InkOptions {
+    /// What is drawn under: `hand` (1 kHz), `column` (the same up and down, of which little is recorded), or recordings with the columns t_us,x,y,state; what is called pen_… or touch_…
+    /// is played with such a device
+    #[arg(long, value_name = "INPUT", value_delimiter = ',', default_values = [HAND])]
+    pub input: Vec<Input>,
+    /// How the client is paced, and its pixels brought to the screen; the first is what the others are compared with
+    #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',', default_values_t = Mode::ALL)]
+    pub mode: Vec<Mode>,
+    /// What a frame costs: `flat[:MS]` or `heavy[:MEDIAN_MS:P95_MS]` (lognormal)
+    #[arg(long, value_name = "LOAD", value_delimiter = ',', default_values = ["flat:2", "heavy:6:9", "heavy:11:15"])]
+    pub cost: Vec<Load>,
+    /// How far ahead of its last report the hand is drawn, in milliseconds, 0 to 32
+    #[arg(long, value_name = "MS", value_delimiter = ',', default_values_t = [0.0, 16.0])]
+    pub prediction: Vec<f64>,
+    /// The virtual display
+    #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1280x720@60")]
+    pub output: OutputMode,
+    /// How long to measure each run, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub duration: f64,
+    /// Seed of the costs, the same for all runs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// All runs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct InkReport {
+    /// In the order in which they were made.
+    pub runs: Vec<InkRun>,
+    /// Why there are not all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_early: Option<String>,
+}
+
+/// Somebody pressed Ctrl+C: what was measured is printed.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn interrupt(_signal: libc::c_int) {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
+struct Run<'a> {
+    input: &'a Input,
+    mode: Mode,
+    cost: &'a Load,
+    prediction: f64,
+}
+
+impl InkOptions {
+    /// The configurations of the sessions that are measured: TOML, as the compositor reads it. The compositor's tests read them all.
+    pub fn configurations() -> Vec<String> {
+        Mode::ALL.into_iter().map(|mode| mode.config().to_owned()).collect()
+    }
+
+    /// Makes every run, one after another; `progress` is told of each before it begins, and of what came out. One that gives no
+    /// figures ends it: the report has those before.
+    ///
+    /// # Errors
+    /// If there is no place for the sessions' files.
+    pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<InkReport, BenchError> {
+        let folder = Folder::create(upbeat)?;
+        // SAFETY: the handler only stores to an atomic. The session that runs has its own, and ends by the signal.
+        unsafe { libc::signal(libc::SIGINT, interrupt as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+        let mut report = InkReport::default();
+        let runs = self.runs();
+        for (index, run) in runs.iter().enumerate() {
+            progress(&format!("{} ({} of {})", run.title(), index + 1, runs.len()));
+            match self.session(run, &folder) {
+                Ok(figures) => report.push(figures),
+                Err(error) => {
+                    report.ended_early = Some(error.to_string());
+                    break;
+                }
+            }
+            if INTERRUPTED.load(Ordering::Relaxed) {
+                report.ended_early = Some("interrupted".to_owned());
+                break;
+            }
+        }
+        Ok(report)
+    }
+
+    fn runs(&self) -> Vec<Run<'_>> {
+        let mut runs = Vec::new();
+        for input in &self.input {
+            for cost in &self.cost {
+                for &mode in &self.mode {
+                    // What cannot be measured is said once, and what follows the hand is measured once.
+                    let first = Run { input, mode, cost, prediction: 0.0 };
+                    // Who is not called back is told nothing of the hand, either.
+                    let is_drawn = first.config().is_ok() && matches!(mode.way(), Way::Frames | Way::TwoShot);
+                    let predictions = if is_drawn { &self.prediction[..] } else { &[0.0] };
+                    runs.extend(predictions.iter().map(|&prediction| Run { input, mode, cost, prediction }));
+                }
+            }
+        }
+        runs
+    }
+
+    fn session(&self, run: &Run<'_>, folder: &Folder) -> Result<InkRun, BenchError> {
+        let figures = match run.config() {
+            Err(why) => InkRun { unavailable: Some(why.to_owned()), ..InkRun::default() },
+            Ok(config) => {
+                let recording = folder.path("film.rec");
+                let session = folder.session(&run.title(), &self.output.to_string(), config)?;
+                let mut session = session.option("--record-stream", &recording);
+                if let Some((first, columns)) = self.columns(run) {
+                    let part = format!("{first},0,{columns}x{}", self.screen().size.1);
+                    session = session.option("--record-only", part);
+                }
+                let report: SheetReport = session.run("sheet", self.arguments(run))?;
+                self.figures(run, report, &recording)
+                    .map_err(|source| BenchError::Pixels { run: run.title(), source })?
+            }
+        };
+        Ok(InkRun {
+            input: run.input.name(),
+            mode: run.mode.name().to_owned(),
+            cost: run.cost.name(),
+            prediction_ms: run.prediction,
+            ..figures
+        })
+    }
+
+    fn figures(&self, run: &Run<'_>, report: SheetReport, recording: &Path) -> Result<InkRun, PixelError> {
+        let sight = Sight { size: self.screen().size, left: self.columns(run).map_or(0, |(first, _)| first) };
+        if run.mode.way() != Way::Follower {
+            let views = film::read(recording, sight, &report.frames)?;
+            return Ok(count(&report, &views, self.screen()));
+        }
+        // Each report is a frame of the compositor's, and the client draws none.
+        let views = film::follow(recording, sight, &report.sent)?;
+        let place = |(index, sent): (usize, &Sent)| {
+            let number = index as u32 + 1;
+            Drawn { frame: number, event: number, x: sent.x, y: sent.y, predicted: false }
+        };
+        let frames = report.sent.iter().enumerate().map(place).collect();
+        let run = count(&SheetReport { frames, ..report }, &views, self.screen());
+        Ok(InkRun { dropped: 0.0, renders_per_shown: 0.0, ..run })
+    }
+
+    /// The columns that are recorded, if not all are: the first, and how many.
+    fn columns(&self, run: &Run<'_>) -> Option<(usize, usize)> {
+        run.input.columns(self.screen().size.0, marker::SIZE.0)
+    }
+
+    fn screen(&self) -> Screen {
+        let size = (self.output.width.max(1) as usize, self.output.height.max(1) as usize);
+        Screen { size, interval: Span::from_millihertz(self.output.refresh.fastest()) }
+    }
+
+    fn arguments(&self, run: &Run<'_>) -> Vec<OsString> {
+        let pairs = [
+            ("--input", run.input.spec.clone()),
+            ("--cost", run.cost.to_string()),
+            ("--prediction", run.prediction.to_string()),
+            ("--duration", self.duration.to_string()),
+            ("--seed", self.seed.to_string()),
+            ("--way", run.mode.way().word().to_owned()),
+        ];
+        let size = ["--size".to_owned(), self.output.width.to_string(), self.output.height.to_string()];
+        pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]).chain(size).map(OsString::from).collect()
+    }
+}
+
+impl Run<'_> {
+    /// The session's configuration, or why there is none.
+    fn config(&self) -> Result<&'static str, &'static str> {
+        if self.mode == Mode::Follower && self.input.device() != Device::Pointer {
+            return Err("pointers alone are followed");
+        }
+        Ok(self.mode.config())
+    }
+
+    fn title(&self) -> String {
+        let (input, cost) = (self.input.name(), self.cost.name());
+        format!("{}, {input}, {cost}, predicted by {} ms", self.mode.name(), self.prediction)
+    }
+}
+
+impl InkReport {
+    /// One more run, compared with the first of its input and cost.
+    fn push(&mut self, mut run: InkRun) {
+        let first = self.runs.iter().find(|first| (&first.input, &first.cost) == (&run.input, &run.cost));
+        let with = first.and_then(|first| first.event_to_row_ms);
+        run.p50_more_ms = with.zip(run.event_to_row_ms).map(|(with, of)| of.p50 - with.p50);
+        self.runs.push(run);
+    }
+}
+
+/// For people.
+pub fn table(runs: &[InkRun]) -> String {
+    let mut text = String::from(
+        "event→row, age: p50/p99/max in ms, by thirds of the screen; row by row, from recorded pixels. A row is lit when as many \
+         lines as lie above it have been scanned, 24 of 25 being visible\n\
+         error, beyond: p50/p95/p99 in px; missed: % of refreshes; dropped: % of frames\n",
+    );
+    for run in runs {
+        let ahead = if run.prediction_ms > 0.0 { format!(" +{} ms", run.prediction_ms) } else { String::new() };
+        let title = format!("{}, {}, {}{ahead}", run.input, run.cost, run.mode);
+        if let Some(why) = &run.unavailable {
+            let _ = writeln!(text, "{title}: unavailable ({why})");
+            continue;
+        }
+        let more = run.p50_more_ms.filter(|more| *more != 0.0).map(|more| format!(" ({more:+.1})")).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{title}: event→row {}{more}, age {}; missed {:.2}, dropped {:.2}, torn {}, backwards {}, unproven {}, error {}, beyond {}, \
+             {:.2} renders a frame, cpu {:.2} ms, client {:.2} ms, noise {:.2} ms, {} reports",
+            in_a_row(run.event_to_row_ms),
+            in_a_row(run.age_ms),
+            run.missed * 100.0,
+            run.dropped * 100.0,
+            run.torn,
+            run.backwards,
+            run.unproven,
+            pixels(run.position_error_px),
+            pixels(run.overshoot_px),
+            run.renders_per_shown,
+            run.compositor_cpu_ms_per_frame.unwrap_or_default(),
+            run.client_cpu_ms_per_frame.unwrap_or_default(),
+            run.sentinel_wake_p99_ms.unwrap_or_default(),
+            run.events,
+        );
+        for row in &run.rows {
+            let (events, ages) = (in_a_row(row.event_to_row_ms), in_a_row(row.age_ms));
+            let _ = writeln!(text, "    {:<6} event→row {events:<16} age {ages}", row.rows);
+        }
+    }
+    text
+}
+
+fn pixels(pixels: Option<Pixels>) -> String {
+    pixels.map_or_else(|| "-".to_owned(), |of| format!("{:.1}/{:.1}/{:.1}", of.p50, of.p95, of.p99))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::super::sheet::SheetOptions;
+    use super::*;
+    use crate::statistics::Quantiles;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: InkOptions,
+    }
+
+    #[derive(clap::Parser)]
+    struct Client {
+        #[command(flatten)]
+        options: SheetOptions,
+    }
+
+    #[test]
+    fn the_baseline_comes_first_and_what_cannot_be_measured_is_said_once() {
+        let options =
+            Line::try_parse_from(["bench", "--cost", "flat:2"]).map_err(|error| error.to_string()).unwrap().options;
+        let titles: Vec<String> = options.runs().iter().map(Run::title).collect();
+        assert_eq!(titles[0], "legacy, hand, flat:2, predicted by 0 ms");
+        assert_eq!(titles[3], "just-in-time, hand, flat:2, predicted by 16 ms");
+        assert_eq!(titles.len(), 4 * 2 + 2);
+        assert_eq!(titles.iter().filter(|title| title.starts_with("follower")).count(), 1);
+    }
+
+    #[test]
+    fn the_client_understands_its_arguments() {
+        let line = ["bench", "--prediction", "8.5", "--duration", "3", "--output", "800x600@75"];
+        let options = Line::try_parse_from(line).map_err(|error| error.to_string()).unwrap().options;
+        let arguments = std::iter::once("sheet".into()).chain(options.arguments(&options.runs()[0]));
+        let sheet = Client::try_parse_from(arguments).map_err(|error| error.to_string()).unwrap().options;
+        assert_eq!(sheet.way, Way::Frames);
+        assert_eq!((sheet.prediction, sheet.duration, &sheet.size[..]), (8.5, 3.0, &[800, 600][..]));
+        assert_eq!(options.screen().interval, Span::from_millihertz(75_000));
+    }
+
+    #[test]
+    fn the_json_has_the_promised_keys_and_the_table_says_what_is_unavailable() {
+        let mut report = InkReport::default();
+        let event_to_row_ms = Some(Quantiles { p50: 20.5, p99: 30.0, max: 31.0 });
+        let run = InkRun { input: HAND.into(), cost: "flat:2".into(), event_to_row_ms, ..InkRun::default() };
+        report.push(InkRun { mode: "legacy".into(), ..run.clone() });
+        report.push(InkRun { event_to_row_ms: Some(Quantiles { p50: 14.5, p99: 18.0, max: 20.0 }), ..run.clone() });
+        report.push(InkRun { event_to_row_ms: None, unavailable: Some("not there".into()), ..run });
+        assert_eq!(report.runs[1].p50_more_ms, Some(-6.0));
+        let json = serde_json::to_string(&report).unwrap();
+        let keys = ["runs", "input", "mode", "cost", "event_to_row_ms", "age_ms", "missed", "torn", "unproven"];
+        assert!(keys.iter().all(|key| json.contains(&format!("\"{key}\":"))), "{json}");
+        assert!(json.contains(r#""event_to_row_ms":{"p50":20.5,"p99":30.0,"max":31.0}"#));
+        assert!(table(&report.runs).contains("unavailable (not there)"));
+    }
+}

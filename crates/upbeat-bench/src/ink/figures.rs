@@ -1,0 +1,358 @@
+//! What the reports of a hand, the frames of a client and the pictures of a screen say together. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use super::film::View;
+use super::hand::Sent;
+use super::marker;
+use super::sheet::{Drawn, SheetReport};
+use crate::statistics::Quantiles;
+use upbeat_timing::time::{Instant, Span};
+
+/// Two reports that lie further apart are two strokes: where the hand was between them nobody knows.
+const STROKE_GAP: Span = Span::from_millis(100);
+
+/// Of the lines of a mode so many are seen, as monitors of the common modes have it (720 of 750, 1080 of 1125), and the
+/// virtual display.
+const LINES_SEEN: (i64, i64) = (24, 25);
+
+/// Median, percentiles and maximum, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pixels {
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl Pixels {
+    /// By nearest rank; `None` of nothing.
+    pub(super) fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let max = *values.last()?;
+        let rank = |percent: usize| values[(percent * values.len()).div_ceil(100).max(1) - 1];
+        Some(Pixels { p50: rank(50), p95: rank(95), p99: rank(99), max })
+    }
+}
+
+/// A third of the screen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// `top`, `middle` or `bottom`.
+    pub rows: String,
+    /// From each report in it to the light of the first picture of its row that knows of it.
+    pub event_to_row_ms: Option<Quantiles>,
+    /// Of the newest report in a picture, when its row is lit for the first time.
+    pub age_ms: Option<Quantiles>,
+}
+
+/// The figures of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct InkRun {
+    /// What was drawn under.
+    pub input: String,
+    /// How the client was paced, and its pixels brought to the screen.
+    pub mode: String,
+    /// What a frame costs.
+    pub cost: String,
+    /// How far ahead of its last report the hand was drawn.
+    pub prediction_ms: f64,
+    /// Why there are no figures.
+    pub unavailable: Option<String>,
+    /// Reports that were found in pixels.
+    pub events: usize,
+    /// From each report to the light of the first picture of its row that knows of it.
+    pub event_to_row_ms: Option<Quantiles>,
+    /// The same, less the beam's way to the row: as if that were the topmost.
+    #[serde(default)]
+    pub event_to_line_0_ms: Option<Quantiles>,
+    /// The median, less that of the first run with this input and cost.
+    pub p50_more_ms: Option<f64>,
+    /// Of the newest report in a picture, when its row is lit for the first time.
+    pub age_ms: Option<Quantiles>,
+    /// The same by height.
+    pub rows: Vec<Row>,
+    /// The share of refreshes that showed nothing new while the hand moved.
+    pub missed: f64,
+    /// The share of frames that were never shown.
+    pub dropped: f64,
+    /// Pictures in which two frames share a marker.
+    pub torn: usize,
+    /// Pictures that were not recorded.
+    pub unproven: u64,
+    /// Pictures that know of fewer reports than one before them.
+    #[serde(default)]
+    pub backwards: usize,
+    /// From the dot to where the hand is when that row is lit.
+    pub position_error_px: Option<Pixels>,
+    /// How far beyond the hand a prediction has put the dot; 0 where it is short of it.
+    pub overshoot_px: Option<Pixels>,
+    /// The share of frames that were drawn with a prediction.
+    pub predicted: f64,
+    /// Frames drawn for one that was shown.
+    pub renders_per_shown: f64,
+    /// CPU time of the compositor for a frame that was shown.
+    pub compositor_cpu_ms_per_frame: Option<f64>,
+    /// CPU time of the client for a frame that was shown.
+    pub client_cpu_ms_per_frame: Option<f64>,
+    /// The host's noise: 99th percentile of how late a sleeping thread was woken.
+    pub sentinel_wake_p99_ms: Option<f64>,
+}
+
+/// How the screen is scanned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Screen {
+    pub size: (usize, usize),
+    pub interval: Span,
+}
+
+impl Screen {
+    /// When a row is lit of a picture whose refresh begins at `present`.
+    fn light(&self, present: Instant, row: f64) -> Instant {
+        let row = row.clamp(0.0, self.size.1 as f64) as i64;
+        let active = self.interval.scale(LINES_SEEN.0, LINES_SEEN.1);
+        present + active.scale(row, self.size.1.max(1) as i64)
+    }
+
+    /// The row of the middle of the marker of a hand at `at`.
+    fn row(&self, at: (f64, f64)) -> f64 {
+        (marker::place(at, self.size).1 + marker::SIZE.1 / 2) as f64
+    }
+
+    /// Which third that is.
+    fn third(&self, row: f64) -> usize {
+        ((3.0 * row / self.size.1.max(1) as f64) as usize).min(2)
+    }
+}
+
+/// A view of a frame of which all is known.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    view: View,
+    drawn: Drawn,
+    /// When its marker was lit.
+    light: Instant,
+}
+
+/// Counts a run.
+pub(super) fn count(report: &SheetReport, views: &[View], screen: Screen) -> InkRun {
+    let (Some(first), Some(last)) = (report.sent.first(), report.sent.last()) else { return InkRun::default() };
+    let during: Vec<View> = views.iter().copied().filter(|view| view.until > first.at && view.at < last.at).collect();
+    let seen = seen(report, &during, screen);
+    let (mut rows, mut all) = (<[(Vec<Span>, Vec<Span>); 3]>::default(), (Vec::new(), Vec::new()));
+    let mut to_line_0 = Vec::new();
+    for (third, latency, way) in latencies(&report.sent, &seen, screen) {
+        rows[third].0.push(latency);
+        all.0.push(latency);
+        to_line_0.push(latency - way);
+    }
+    for (third, age) in ages(&report.sent, &seen, screen) {
+        rows[third].1.push(age);
+        all.1.push(age);
+    }
+    let (errors, overshoots) = errors(&report.sent, &seen, screen);
+    let refreshes: i64 = during.iter().map(|view| refreshes(*view, screen.interval)).sum();
+    let shown = distinct(&seen).max(1) as f64;
+    let numbers = (seen.first().map(|seen| seen.drawn.frame), seen.last().map(|seen| seen.drawn.frame));
+    let rendered = match numbers {
+        (Some(first), Some(last)) => f64::from(last.saturating_sub(first) + 1),
+        _ => 0.0,
+    };
+    let predicted = report.frames.iter().filter(|drawn| drawn.predicted).count();
+    InkRun {
+        events: all.0.len(),
+        event_to_row_ms: Quantiles::of(all.0),
+        event_to_line_0_ms: Quantiles::of(to_line_0),
+        age_ms: Quantiles::of(all.1),
+        rows: ["top", "middle", "bottom"]
+            .into_iter()
+            .zip(rows)
+            .map(|(name, (events, ages))| Row {
+                rows: name.to_owned(),
+                event_to_row_ms: Quantiles::of(events),
+                age_ms: Quantiles::of(ages),
+            })
+            .collect(),
+        missed: (refreshes - during.len() as i64).max(0) as f64 / refreshes.max(1) as f64,
+        dropped: (rendered - shown).max(0.0) / rendered.max(1.0),
+        torn: during.iter().filter(|view| view.torn).count(),
+        unproven: during.iter().map(|view| view.missing).sum(),
+        backwards: seen.windows(2).filter(|pair| pair[1].drawn.event < pair[0].drawn.event).count(),
+        position_error_px: Pixels::of(errors),
+        overshoot_px: Pixels::of(overshoots),
+        predicted: predicted as f64 / report.frames.len().max(1) as f64,
+        renders_per_shown: rendered / shown,
+        compositor_cpu_ms_per_frame: report.compositor_cpu_ms.map(|used| used / shown),
+        client_cpu_ms_per_frame: report.client_cpu_ms.map(|used| used / shown),
+        sentinel_wake_p99_ms: report.sentinel_wake_p99_ms,
+        ..InkRun::default()
+    }
+}
+
+fn seen(report: &SheetReport, views: &[View], screen: Screen) -> Vec<Seen> {
+    let of = |view: &View| {
+        let code = view.code?;
+        let drawn = *report.frames.get(code.frame.checked_sub(1)? as usize)?;
+        let light = screen.light(view.at, screen.row((drawn.x, drawn.y)));
+        Some(Seen { view: *view, drawn, light })
+    };
+    views.iter().filter_map(of).collect()
+}
+
+fn distinct(seen: &[Seen]) -> usize {
+    seen.iter().zip(seen.iter().skip(1)).filter(|(one, next)| one.drawn.frame != next.drawn.frame).count()
+        + usize::from(!seen.is_empty())
+}
+
+/// How many refreshes a view lasts.
+fn refreshes(view: View, interval: Span) -> i64 {
+    let interval = interval.as_nanos().max(1);
+    (((view.until - view.at).as_nanos() + interval / 2) / interval).max(1)
+}
+
+/// For each report in which third the first picture with it was, the time to its light, and how much of that the beam needed to
+/// its row. Left out: those of which that picture may be missing.
+fn latencies(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span, Span)> {
+    let mut pictures = seen.iter().peekable();
+    let mut latencies = Vec::new();
+    for (index, report) in sent.iter().enumerate() {
+        while pictures.next_if(|seen| (seen.drawn.event as usize) < index + 1).is_some() {}
+        let Some(picture) = pictures.peek() else { break };
+        if picture.view.missing == 0 {
+            let row = screen.row((picture.drawn.x, picture.drawn.y));
+            let way = picture.light - picture.view.at;
+            latencies.push((screen.third(row), picture.light - report.at, way));
+        }
+    }
+    latencies
+}
+
+/// The age of the newest report in each picture that brings a new one.
+fn ages(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span)> {
+    let mut known = 0;
+    let mut ages = Vec::new();
+    for picture in seen {
+        let event = picture.drawn.event as usize;
+        if event > known
+            && let Some(report) = sent.get(event - 1)
+        {
+            known = event;
+            let row = screen.row((picture.drawn.x, picture.drawn.y));
+            ages.push((screen.third(row), picture.light - report.at));
+        }
+    }
+    ages
+}
+
+/// How far off the dot of each frame is when it is lit first, and how far beyond the hand it is.
+fn errors(sent: &[Sent], seen: &[Seen], screen: Screen) -> (Vec<f64>, Vec<f64>) {
+    let (mut errors, mut overshoots) = (Vec::new(), Vec::new());
+    let mut before = 0;
+    for picture in seen {
+        let Drawn { frame, event, x, y, .. } = picture.drawn;
+        if std::mem::replace(&mut before, frame) == frame || event == 0 {
+            continue;
+        }
+        let Some(from) = sent.get(event as usize - 1) else { continue };
+        let Some(truth) = position(sent, screen.light(picture.view.at, y)) else { continue };
+        errors.push((x - truth.0).hypot(y - truth.1));
+        let (ahead_x, ahead_y) = (x - from.x, y - from.y);
+        let ahead = ahead_x.hypot(ahead_y);
+        let beyond = ((x - truth.0) * ahead_x + (y - truth.1) * ahead_y) / ahead.max(f64::MIN_POSITIVE);
+        overshoots.push(beyond.clamp(0.0, ahead));
+    }
+    (errors, overshoots)
+}
+
+/// Where the hand was at `at`, between two reports of one stroke.
+fn position(sent: &[Sent], at: Instant) -> Option<(f64, f64)> {
+    let next = sent.partition_point(|sent| sent.at < at);
+    let (before, after) = (sent.get(next.checked_sub(1)?)?, sent.get(next)?);
+    let length = after.at - before.at;
+    if after.begins || length > STROKE_GAP {
+        return None;
+    }
+    let way = if length > Span::ZERO { (at - before.at).as_seconds_f64() / length.as_seconds_f64() } else { 1.0 };
+    Some((before.x + way * (after.x - before.x), before.y + way * (after.y - before.y)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block_code::Code;
+
+    const SCREEN: Screen = Screen { size: (400, 300), interval: Span::from_millis(10) };
+
+    fn at(millis: i64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    /// A hand that goes right by a pixel a millisecond, and frames that know its newest report 5 ms before they are shown.
+    fn report(rows: f64, ahead: f64) -> (SheetReport, Vec<View>) {
+        let sent: Vec<Sent> = (0..100)
+            .map(|index| Sent { at: at(100 + index), x: 50.0 + index as f64, y: rows, begins: index == 0 })
+            .collect();
+        let (mut frames, mut views) = (Vec::new(), Vec::new());
+        for frame in 1..=9_u32 {
+            let present = 100 + 10 * i64::from(frame);
+            let event = present - 100 - 5 + 1;
+            let x = 50.0 + event as f64 - 1.0 + ahead;
+            frames.push(Drawn { frame, event: event as u32, x, y: rows, predicted: ahead > 0.0 });
+            let code = Some(Code { frame, event: event as u32 });
+            views.push(View { at: at(present), until: at(present + 10), code, torn: false, missing: 0 });
+        }
+        (SheetReport { sent, frames, ..SheetReport::default() }, views)
+    }
+
+    #[test]
+    fn rows_are_lit_one_after_another_and_what_is_lower_is_older() {
+        for (y, third, lines) in [(10.0, 0, 33.0), (130.0, 1, 153.0), (240.0, 2, 263.0)] {
+            let (report, views) = report(y, 0.0);
+            let run = count(&report, &views, SCREEN);
+            let way = 9.6 * lines / 300.0;
+            let age = run.rows[third].age_ms.unwrap();
+            assert!((age.p50 - (5.0 + way)).abs() < 0.1, "{age:?} for {way}");
+            // The newest report waits for 5 ms, the oldest for 14.
+            let latency = run.event_to_row_ms.unwrap();
+            assert!((latency.max - (14.0 + way)).abs() < 0.1 && latency.p50 < latency.max, "{latency:?}");
+            let (row, line_0) = (latency, run.event_to_line_0_ms.unwrap());
+            assert!((row.p50 - line_0.p50 - way).abs() < 0.1, "{row:?} and {line_0:?} for {way}");
+            assert_eq!((run.missed, run.dropped, run.torn, run.renders_per_shown), (0.0, 0.0, 0, 1.0));
+        }
+    }
+
+    #[test]
+    fn the_dot_is_off_by_the_way_that_the_hand_goes_until_it_is_lit() {
+        let (report_without, views) = report(130.0, 0.0);
+        let without = count(&report_without, &views, SCREEN).position_error_px.unwrap();
+        assert!((without.p50 - (5.0 + 9.6 * 130.0 / 300.0)).abs() < 0.1, "{without:?}");
+        let (report_with, views) = report(130.0, 12.0);
+        let run = count(&report_with, &views, SCREEN);
+        let (error, over) = (run.position_error_px.unwrap(), run.overshoot_px.unwrap());
+        assert!((over.p50 - (12.0 - without.p50)).abs() < 0.1 && (error.p50 - over.p50).abs() < 0.1, "{run:?}");
+        assert_eq!(run.predicted, 1.0);
+    }
+
+    #[test]
+    fn a_picture_that_knows_less_than_the_one_before_goes_backwards() {
+        let (report, mut views) = report(130.0, 0.0);
+        assert_eq!(count(&report, &views, SCREEN).backwards, 0);
+        let (older, newer) = (views[3].code, views[4].code);
+        (views[3].code, views[4].code) = (newer, older);
+        assert_eq!(count(&report, &views, SCREEN).backwards, 1);
+    }
+
+    #[test]
+    fn a_refresh_without_a_new_frame_is_missed_and_a_frame_that_is_not_seen_was_dropped() {
+        let (report, mut views) = report(130.0, 0.0);
+        views.remove(4);
+        views[3].until = at(160);
+        let run = count(&report, &views, SCREEN);
+        assert!((run.missed - 1.0 / 9.0).abs() < 1e-9 && (run.dropped - 1.0 / 9.0).abs() < 1e-9, "{run:?}");
+        assert!((run.renders_per_shown - 9.0 / 8.0).abs() < 1e-9);
+    }
+}

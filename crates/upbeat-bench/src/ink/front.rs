@@ -1,0 +1,65 @@
+//! The buffer on screen, and when which line of it is read.
+
+use upbeat_client::protocol::late_latch::upbeat_front_buffer_v1::UpbeatFrontBufferV1;
+use upbeat_timing::time::{Instant, Span};
+
+/// When which line is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scan {
+    anchor: Instant,
+    interval: Span,
+    line: Span,
+}
+
+impl Scan {
+    /// When `line` is read in the first refresh in which that is at `from` or later.
+    pub(super) fn reads(&self, line: i64, from: Instant) -> Instant {
+        let first = self.anchor + self.line * line;
+        let interval = self.interval.as_nanos().max(1);
+        let ahead = (from - first).as_nanos();
+        let refreshes = ahead.div_euclid(interval) + i64::from(ahead.rem_euclid(interval) > 0);
+        first + self.interval * refreshes
+    }
+}
+
+/// What is known of the buffer on screen.
+#[derive(Debug)]
+pub(super) struct Front {
+    pub(super) object: UpbeatFrontBufferV1,
+    pub(super) is_active: bool,
+    pub(super) scan: Option<Scan>,
+    /// Which of the sheet's buffers it is.
+    pub(super) buffer: usize,
+    /// What was read by then shows what was written last.
+    pub(super) done: Instant,
+    /// As long as a frame has taken, with waking up for it.
+    pub(super) cost: Span,
+    /// When to begin with the next, and when that is read.
+    pub(super) planned: Option<(Instant, Instant)>,
+    pub(super) written: u32,
+}
+
+impl Front {
+    /// Line n is read at `anchor + n * line`, and again after each `interval`.
+    pub(super) fn scans(&mut self, anchor: (u32, u32, u32), interval: u32, line: u32) {
+        let seconds = u64::from(anchor.0) << 32 | u64::from(anchor.1);
+        let nanos = seconds * 1_000_000_000 + u64::from(anchor.2);
+        let span = |nanos: u32| Span::from_nanos(i64::from(nanos));
+        self.scan = Some(Scan { anchor: Instant::from_nanos(nanos), interval: span(interval), line: span(line) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_read_once_a_refresh() {
+        let at = |micros: i64| Instant::ZERO + Span::from_micros(1_000_000 + micros);
+        let scan = Scan { anchor: at(0), interval: Span::from_micros(16_000), line: Span::from_micros(20) };
+        assert_eq!(scan.reads(100, at(-5)), at(2_000));
+        assert_eq!(scan.reads(100, at(2_000)), at(2_000));
+        assert_eq!(scan.reads(100, at(2_001)), at(18_000));
+        assert_eq!(scan.reads(0, at(-16_001)), at(-16_000));
+    }
+}

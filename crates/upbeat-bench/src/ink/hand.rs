@@ -1,0 +1,133 @@
+//! A thread that moves the pointer, a finger or a pen as a path says.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use wayland_client::protocol::wl_pointer::ButtonState;
+
+use super::path::{Device, Report};
+use crate::client::Pointer;
+use upbeat_record::ipc;
+use upbeat_record::ipc::message::Request;
+use upbeat_record::ipc::message::input::InputEvent;
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
+
+/// How hard the pen is pressed.
+const PRESSURE: f64 = 0.5;
+/// Until everybody has heard what came last.
+const REST: Span = Span::from_millis(100);
+
+/// What was reported, and when that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    /// When.
+    pub at: Instant,
+    /// Horizontal position.
+    pub x: f64,
+    /// Vertical position.
+    pub y: f64,
+    /// It began a stroke.
+    pub begins: bool,
+}
+
+/// What was sent so far; report number n is the nth.
+pub(super) type Log = Arc<Mutex<Vec<Sent>>>;
+
+/// The thread.
+#[derive(Debug)]
+pub(super) struct Hand {
+    pub(super) log: Log,
+    thread: JoinHandle<()>,
+}
+
+/// What moves.
+enum Mover {
+    Pointer(Box<Pointer>),
+    Injector(Device, ipc::Client),
+}
+
+impl Hand {
+    /// Starts to play. `None`: the compositor has no such device.
+    pub(super) fn start(device: Device, reports: Vec<Report>) -> Option<Hand> {
+        let mut mover = match device {
+            Device::Pointer => Mover::Pointer(Box::new(Pointer::connect()?)),
+            Device::Finger | Device::Pen => {
+                let path = ipc::find_socket(|name| std::env::var_os(name)).ok()?;
+                Mover::Injector(device, ipc::Client::connect(&path).ok()?)
+            }
+        };
+        let log = Log::default();
+        let sent = Arc::clone(&log);
+        let play = move || {
+            let began = MonotonicClock.now();
+            for report in reports {
+                sleep_until(began + report.at);
+                let at = MonotonicClock.now();
+                let Report { x, y, begins, .. } = report;
+                sent.lock().unwrap_or_else(PoisonError::into_inner).push(Sent { at, x, y, begins });
+                if mover.tell(report).is_none() {
+                    return;
+                }
+            }
+            sleep_until(MonotonicClock.now() + REST);
+        };
+        let thread = std::thread::Builder::new().name("hand".into()).spawn(play).ok()?;
+        Some(Hand { log, thread })
+    }
+
+    /// Whether all was reported.
+    pub(super) fn is_done(&self) -> bool {
+        self.thread.is_finished()
+    }
+}
+
+impl Mover {
+    /// Makes a report; `None` if the connection is lost.
+    fn tell(&mut self, report: Report) -> Option<()> {
+        let Report { x, y, begins, ends, .. } = report;
+        match self {
+            Mover::Pointer(pointer) => {
+                let button = |pointer: &mut Pointer, state| pointer.button(state).then_some(());
+                pointer.move_to(x, y).then_some(())?;
+                if begins {
+                    button(pointer, ButtonState::Pressed)?;
+                }
+                if ends {
+                    button(pointer, ButtonState::Released)?;
+                }
+                Some(())
+            }
+            Mover::Injector(device, client) => {
+                let events = events(*device, (x, y), begins, ends);
+                client.ask(Request::Input { events }).ok().map(|_| ())
+            }
+        }
+    }
+}
+
+fn events(device: Device, (x, y): (f64, f64), begins: bool, ends: bool) -> Vec<InputEvent> {
+    let pen = device == Device::Pen;
+    let mut events = Vec::new();
+    match (begins, pen) {
+        (true, true) => {
+            events.push(InputEvent::PenNear { x, y });
+            events.push(InputEvent::PenDown { x, y, pressure: PRESSURE });
+        }
+        (true, false) => events.push(InputEvent::TouchDown { finger: 0, x, y }),
+        (false, true) => events.push(InputEvent::PenMove { x, y, pressure: None }),
+        (false, false) => events.push(InputEvent::TouchMove { finger: 0, x, y }),
+    }
+    match (ends, pen) {
+        (true, true) => events.extend([InputEvent::PenUp { x, y }, InputEvent::PenAway]),
+        (true, false) => events.push(InputEvent::TouchUp { finger: 0 }),
+        (false, _) => {}
+    }
+    events
+}
+
+fn sleep_until(until: Instant) {
+    let left = (until - MonotonicClock.now()).max(Span::ZERO);
+    std::thread::sleep(Duration::from_nanos(left.as_nanos() as u64));
+}

@@ -1,0 +1,100 @@
+//! What a picture says of itself, beside the hand: which frame it is and the newest report in it.
+//!
+//! It is small enough for the 200 × 200 px around the newest input that a compositor may write into the picture on screen, and
+//! so are the places that it leaves and comes to.
+
+use crate::block_code::{COLUMNS, Code, DecodeError, PixelView, ROWS};
+
+/// The edge of a block of the code.
+const BLOCK: usize = 6;
+/// The size of the marker in pixels.
+pub(super) const SIZE: (usize, usize) = (COLUMNS * BLOCK, ROWS * BLOCK);
+/// Half of the dot's edge.
+const DOT: i64 = 3;
+/// From the hand down to the code: the dot is not covered.
+const BELOW: i64 = 8;
+
+const PAPER: u32 = 0xfff4_f1ea;
+const INK: u32 = 0xff18_2a6b;
+
+/// Where the marker of a hand at `at` is on a sheet of `size` pixels: all of it is on the sheet.
+pub(super) fn place(at: (f64, f64), size: (usize, usize)) -> (usize, usize) {
+    let inside = |wanted: i64, most: usize| wanted.clamp(0, most as i64) as usize;
+    let left = inside(at.0 as i64 - SIZE.0 as i64 / 2, size.0.saturating_sub(SIZE.0));
+    (left, inside(at.1 as i64 + BELOW, size.1.saturating_sub(SIZE.1)))
+}
+
+/// A sheet with nothing on it.
+pub(super) fn clear(pixels: &mut [u32]) {
+    pixels.fill(PAPER);
+}
+
+/// The size of a picture with no more than the dot and the marker, and the pixel of it at which the hand is.
+pub(super) const ALONE: ((usize, usize), (i32, i32)) =
+    ((SIZE.0, (DOT + BELOW) as usize + SIZE.1), (SIZE.0 as i32 / 2, DOT as i32));
+
+/// Where what is painted for a hand at `at` begins and ends: its first line, and the line after its last.
+pub(super) fn lines(at: (f64, f64), size: (usize, usize)) -> (i64, i64) {
+    let (top, y) = (place(at, size).1 as i64, at.1 as i64);
+    (top.min(y - DOT).max(0), (top + SIZE.1 as i64).max(y + DOT))
+}
+
+/// What was painted: left, top, right and bottom edges.
+pub(super) type Bounds = (i64, i64, i64, i64);
+
+/// Draws a frame, every pixel of it: paper, the dot, and the marker. Returns where something is.
+pub(super) fn draw(pixels: &mut [u32], size: (usize, usize), at: (f64, f64), code: Code) -> Bounds {
+    clear(pixels);
+    put(pixels, size, at, code)
+}
+
+/// Takes what was painted off a sheet.
+pub(super) fn erase(pixels: &mut [u32], size: (usize, usize), (left, top, right, bottom): Bounds) {
+    let inside = |at: i64, most: usize| at.clamp(0, most as i64) as usize;
+    let (from, to) = (inside(left, size.0), inside(right, size.0));
+    for row in inside(top, size.1)..inside(bottom, size.1) {
+        pixels[row * size.0..][from..to].fill(PAPER);
+    }
+}
+
+/// Draws the dot and the marker on a sheet. Returns where something is.
+pub(super) fn put(pixels: &mut [u32], size: (usize, usize), at: (f64, f64), code: Code) -> Bounds {
+    let (x, y) = (at.0 as i64, at.1 as i64);
+    for row in (y - DOT).max(0)..(y + DOT).min(size.1 as i64) {
+        let (from, to) = ((x - DOT).clamp(0, size.0 as i64), (x + DOT).clamp(0, size.0 as i64));
+        pixels[row as usize * size.0..][from as usize..to as usize].fill(INK);
+    }
+    let (left, top) = place(at, size);
+    code.draw_at(pixels, size.0, (left, top), BLOCK);
+    let (left, top) = (left as i64, top as i64);
+    let (right, bottom) = (left + SIZE.0 as i64, top + SIZE.1 as i64);
+    (left.min(x - DOT), top.min(y - DOT), right.max(x + DOT), bottom.max(y + DOT))
+}
+
+/// What the marker at `place` says.
+pub(super) fn read(picture: &PixelView<'_>, place: (usize, usize)) -> Result<Code, DecodeError> {
+    Code::read_at(picture, place, BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_drawn_is_read_also_at_the_edges_and_lies_around_the_hand() {
+        let size = (300, 200);
+        for at in [(150.0, 90.0), (0.0, 0.0), (299.9, 199.9), (-20.0, 500.0)] {
+            let mut pixels = vec![0; size.0 * size.1];
+            let code = Code { frame: 7, event: 41 };
+            let bounds = draw(&mut pixels, size, at, code);
+            let picture = PixelView { pixels: &pixels, width: size.0, stride: size.0 };
+            assert_eq!(read(&picture, place(at, size)), Ok(code), "{at:?}");
+            erase(&mut pixels, size, bounds);
+            assert!(pixels.iter().all(|pixel| *pixel == PAPER), "{at:?}");
+            if (0.0..300.0).contains(&at.0) {
+                assert!(bounds.2 - bounds.0 <= 130 && bounds.3 - bounds.1 <= 60, "{bounds:?}");
+                assert_eq!(lines(at, size), (bounds.1.max(0), bounds.3));
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The client: a sheet that covers the screen, with ink under the hand.
+
+use std::io;
+use std::sync::PoisonError;
+
+use serde::{Deserialize, Serialize};
+use wayland_client::backend::WaylandError;
+use wayland_client::globals::{BindError, GlobalList, registry_queue_init};
+use wayland_client::protocol::{
+    wl_compositor::WlCompositor, wl_pointer::WlPointer, wl_seat::WlSeat, wl_shm::WlShm, wl_surface::WlSurface,
+};
+use wayland_client::{Connection, EventQueue, QueueHandle};
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTabletManagerV2;
+use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
+
+use super::front::Front;
+use super::hand::{Hand, Log, Sent};
+use super::marker::{self, Bounds};
+use super::path::Input;
+use super::targets::Targets;
+use crate::block_code::Code;
+use crate::client::buffers::{Buffers, Making};
+use crate::client::fill_up;
+use crate::load::{Costs, Load};
+use crate::process::{Usage, peer_of};
+use crate::sentinel::Sentinel;
+use crate::wait::wait;
+use upbeat_client::protocol::predicted_input::upbeat_predicted_input_manager_v1::UpbeatPredictedInputManagerV1;
+use upbeat_timing::time::{Clock as _, MonotonicClock, Span};
+
+/// Frames before the hand begins: with the first ones both sides touch memory for the first time.
+const WARM_UP: u32 = 30;
+/// How long the last frames may take to be seen.
+const LAST_LIGHT: Span = Span::from_millis(200);
+/// How long the sheet may take to be shown.
+const PATIENCE: Span = Span::from_seconds(10);
+/// A client draws into one, one is on screen, and one is on its way.
+const BUFFERS: usize = 3;
+/// A report is one of the next so many: more than a client is told at once.
+const MOST_AHEAD: usize = 256;
+/// Positions that differ by less are the same: half a unit of Wayland's fixed-point numbers, and some.
+const SAME: f64 = 1.0 / 128.0;
+
+/// How its ink comes to the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Way {
+    /// A frame for each callback.
+    #[default]
+    Frames,
+    /// A frame for each target, of which there are two for a refresh where a second one fits.
+    TwoShot,
+    /// One picture, which the compositor keeps at the pointer.
+    Follower,
+    /// Into the picture on screen, ahead of the beam.
+    FrontBuffer,
+}
+
+impl Way {
+    /// As an option has it.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Way::Frames => "frames",
+            Way::TwoShot => "two-shot",
+            Way::Follower => "follower",
+            Way::FrontBuffer => "front-buffer",
+        }
+    }
+}
+
+/// What to draw.
+#[derive(Clone, Debug, clap::Args)]
+pub struct SheetOptions {
+    /// `hand`, `column`, or a recording with the columns t_us,x,y,state
+    #[arg(long, value_name = "INPUT")]
+    pub input: Input,
+    /// What a frame costs
+    #[arg(long, value_name = "LOAD", default_value = "flat")]
+    pub cost: Load,
+    /// How far ahead of its last report the hand is drawn, in milliseconds; 0: where it was
+    #[arg(long, value_name = "MS", default_value_t = 0.0)]
+    pub prediction: f64,
+    /// Width and height of the screen in pixels
+    #[arg(long, num_args = 2, value_names = ["WIDTH", "HEIGHT"], required = true)]
+    pub size: Vec<u32>,
+    /// How it comes to the screen
+    #[arg(long, value_enum, value_name = "WAY", default_value_t)]
+    pub way: Way,
+    /// How long to draw, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub duration: f64,
+    /// Seed of the costs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// A frame as it was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drawn {
+    /// Its number, as in its marker.
+    pub frame: u32,
+    /// The newest report that it knows of; 0 before the first.
+    pub event: u32,
+    /// Where its dot is.
+    pub x: f64,
+    /// The same.
+    pub y: f64,
+    /// A prediction says so.
+    pub predicted: bool,
+}
+
+/// What the client did.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SheetReport {
+    /// What the hand did.
+    pub sent: Vec<Sent>,
+    /// What was drawn, in this order.
+    pub frames: Vec<Drawn>,
+    /// CPU time of the compositor while the hand moved.
+    pub compositor_cpu_ms: Option<f64>,
+    /// The client's own.
+    pub client_cpu_ms: Option<f64>,
+    /// The host's noise: 99th percentile of how late a sleeping thread was woken.
+    pub sentinel_wake_p99_ms: Option<f64>,
+}
+
+/// Why there are no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum SheetError {
+    /// No compositor.
+    #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
+    Connect(#[from] wayland_client::ConnectError),
+    /// The compositor ended the connection at once.
+    #[error("the compositor does not list its globals: {0}")]
+    Registry(#[from] wayland_client::globals::GlobalError),
+    /// A protocol is missing.
+    #[error("the compositor lacks a protocol that the client needs: {0}")]
+    Missing(#[from] BindError),
+    /// There is no such hand.
+    #[error("the compositor has no virtual device to draw with")]
+    NoDevice,
+    /// The sheet was closed, or never shown.
+    #[error("the sheet is not shown")]
+    NotShown,
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Dispatch(#[from] wayland_client::DispatchError),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Connection(#[from] WaylandError),
+    /// No memory, or waiting failed.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+/// What the client knows. Events change it (`dispatch`); [`run`] acts.
+pub(super) struct Sheet {
+    pub(super) surface: WlSurface,
+    pub(super) size: (usize, usize),
+    pub(super) buffers: Buffers,
+    pub(super) configured: bool,
+    pub(super) closed: bool,
+    /// It was called back, and has not drawn since.
+    pub(super) called: bool,
+    pub(super) tablets: Option<ZwpTabletManagerV2>,
+    pub(super) pointer: Option<WlPointer>,
+    way: Way,
+    pub(super) targets: Option<Targets>,
+    /// It draws no more.
+    rests: bool,
+    pub(super) front: Option<Front>,
+    log: Option<Log>,
+    /// The newest report that was heard of.
+    pub(super) event: u32,
+    /// Where the hand was then.
+    pub(super) newest: (f64, f64),
+    /// Where it will be when the next frame is seen.
+    pub(super) predicted: Option<(f64, f64)>,
+    pub(super) costs: Costs,
+    pub(super) frames: Vec<Drawn>,
+    pub(super) painted: Option<Bounds>,
+}
+
+impl Sheet {
+    fn open(options: &SheetOptions, globals: &GlobalList, handle: &QueueHandle<Sheet>) -> Result<Sheet, SheetError> {
+        let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
+        let shm: WlShm = globals.bind(handle, 1..=1, ())?;
+        let base: XdgWmBase = globals.bind(handle, 1..=6, ())?;
+        let tablets: Option<ZwpTabletManagerV2> = globals.bind(handle, 1..=1, ()).ok();
+        let _: WlSeat = globals.bind(handle, 5..=7, ())?;
+        let surface = compositor.create_surface(handle, ());
+        let toplevel = base.get_xdg_surface(&surface, handle, ()).get_toplevel(handle, ());
+        toplevel.set_title("Upbeat ink".to_owned());
+        toplevel.set_app_id("upbeat-ink".to_owned());
+        toplevel.set_fullscreen(None);
+        if options.prediction > 0.0 {
+            let manager: UpbeatPredictedInputManagerV1 = globals.bind(handle, 1..=1, ())?;
+            let object = manager.get_predicted_input(&surface, handle, ());
+            object.set_horizon((options.prediction * 1e6) as u32);
+        }
+        let targets = (options.way == Way::TwoShot).then(|| Targets::ask(globals, &surface, handle)).transpose()?;
+        surface.commit();
+        let size = (options.size[0] as usize, options.size[1] as usize);
+        let buffers = Buffers::new(&shm, size, (BUFFERS, Making::AtOnce), handle).map_err(io::Error::from)?;
+        Ok(Sheet {
+            surface,
+            size,
+            buffers,
+            configured: false,
+            closed: false,
+            called: targets.is_none(),
+            tablets,
+            pointer: None,
+            way: options.way,
+            targets,
+            rests: false,
+            front: None,
+            log: None,
+            event: 0,
+            newest: (size.0 as f64 / 2.0, size.1 as f64 / 2.0),
+            predicted: None,
+            costs: options.cost.costs(options.seed),
+            frames: Vec::new(),
+            painted: None,
+        })
+    }
+
+    /// A device is at a position: which report says so is known by that.
+    pub(super) fn felt(&mut self, x: f64, y: f64) {
+        self.newest = (x, y);
+        let Some(log) = &self.log else { return };
+        let log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_there = |sent: &Sent| (sent.x - x).abs() < SAME && (sent.y - y).abs() < SAME;
+        let known = self.event as usize;
+        if known > 0 && log.get(known - 1).is_some_and(is_there) {
+            return;
+        }
+        if let Some(ahead) = log.iter().skip(known).take(MOST_AHEAD).position(is_there) {
+            self.event += ahead as u32 + 1;
+        }
+    }
+
+    /// Draws if it was called back and has a buffer, and waits for what comes next.
+    fn turn(&mut self, queue: &mut EventQueue<Sheet>) -> Result<(), SheetError> {
+        if self.front.is_some() {
+            return self.write_ahead(queue);
+        }
+        if self.called
+            && !self.rests
+            && let Some(buffer) = self.buffers.free()
+        {
+            self.draw(buffer, &queue.handle());
+        }
+        // A hand that is done says nothing: looked for now and then.
+        wait(queue, self, Some(MonotonicClock.now() + LAST_LIGHT))
+    }
+
+    fn draw(&mut self, buffer: usize, handle: &QueueHandle<Sheet>) {
+        self.called = false;
+        let predicted = self.predicted.take();
+        let at = predicted.unwrap_or(self.newest);
+        let frame = self.frames.len() as u32 + 1;
+        let code = Code { frame, event: self.event };
+        self.frames.push(Drawn { frame, event: self.event, x: at.0, y: at.1, predicted: predicted.is_some() });
+        let (cost, size) = (self.costs.next_cost(), self.size);
+        let mut painted = None;
+        fill_up(cost, || {
+            painted = self.buffers.picture(buffer).and_then(|pixels| match self.way {
+                Way::Frames | Way::TwoShot => Some(marker::draw(pixels, size, at, code)),
+                Way::Follower | Way::FrontBuffer => {
+                    marker::clear(pixels);
+                    None
+                }
+            });
+        });
+        self.surface.attach(Some(self.buffers.give(buffer)), 0, 0);
+        let before = std::mem::replace(&mut self.painted, painted);
+        match before.zip(painted) {
+            Some((a, b)) => {
+                let (left, top, right, bottom) = (a.0.min(b.0), a.1.min(b.1), a.2.max(b.2), a.3.max(b.3));
+                let (left, top) = (left.max(0), top.max(0));
+                self.surface.damage_buffer(left as i32, top as i32, (right - left) as i32, (bottom - top) as i32);
+            }
+            None => self.surface.damage_buffer(0, 0, size.0 as i32, size.1 as i32),
+        }
+        match &self.targets {
+            Some(targets) => targets.bind(),
+            None => drop(self.surface.frame(handle, ())),
+        }
+        self.surface.commit();
+        if let Some(targets) = &self.targets {
+            targets.next();
+        }
+    }
+}
+
+/// Draws under the hand, and says what was drawn.
+///
+/// # Errors
+/// If there is no compositor, or it lacks what is needed, or the connection breaks.
+pub fn run(options: &SheetOptions) -> Result<SheetReport, SheetError> {
+    let connection = Connection::connect_to_env()?;
+    let (globals, mut queue) = registry_queue_init::<Sheet>(&connection)?;
+    let mut sheet = Sheet::open(options, &globals, &queue.handle())?;
+    let sentinel = Sentinel::start();
+    let limit = MonotonicClock.now() + PATIENCE;
+    while !sheet.configured {
+        queue.blocking_dispatch(&mut sheet)?;
+    }
+    while (sheet.frames.len() as u32) < WARM_UP {
+        sheet.turn(&mut queue)?;
+        if sheet.closed || MonotonicClock.now() > limit {
+            return Err(SheetError::NotShown);
+        }
+    }
+    let followed = match options.way {
+        Way::Frames | Way::TwoShot | Way::FrontBuffer => None,
+        Way::Follower => Some(sheet.follow(&globals, &queue.handle())?),
+    };
+    sheet.rests = followed.is_some();
+    if options.way == Way::FrontBuffer {
+        sheet.share(&globals, &queue)?;
+    }
+    let pid = peer_of(connection.backend().poll_fd()).ok();
+    let usage = |pid: Option<u32>| pid.and_then(|pid| Usage::of(pid).ok());
+    let usages = || [usage(pid), usage(Some(std::process::id()))];
+    let before = usages();
+    sentinel.begin();
+    let size = (f64::from(options.size[0]), f64::from(options.size[1]));
+    let reports = options.input.reports(size, Span::from_millis_f64(options.duration * 1e3));
+    let hand = Hand::start(options.input.device(), reports).ok_or(SheetError::NoDevice)?;
+    sheet.log = Some(hand.log.clone());
+    while !hand.is_done() && !sheet.closed {
+        sheet.turn(&mut queue)?;
+    }
+    let (after, noise) = (usages(), sentinel.stop());
+    let end = MonotonicClock.now() + LAST_LIGHT;
+    while MonotonicClock.now() < end && !sheet.closed {
+        sheet.turn(&mut queue)?;
+    }
+    let sent = hand.log.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let [compositor_cpu_ms, client_cpu_ms] = std::array::from_fn(|side| {
+        let (after, before) = (after[side]?, before[side]?);
+        Some(after.since(before).cpu.as_millis_f64())
+    });
+    let sentinel_wake_p99_ms = noise.map(|noise| noise.p99);
+    Ok(SheetReport { sent, frames: sheet.frames, compositor_cpu_ms, client_cpu_ms, sentinel_wake_p99_ms })
+}

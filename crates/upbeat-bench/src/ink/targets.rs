@@ -1,0 +1,48 @@
+//! Frames for targets instead of callbacks: two for a refresh where a second one fits.
+
+use wayland_client::globals::{BindError, GlobalList};
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Dispatch, QueueHandle};
+
+use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
+use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_v1::{Pacing, UpbeatFramePacingV1, Wish};
+
+/// The version with second targets.
+const SECOND_SHOT: u32 = 2;
+
+/// The target that the next frame is drawn for.
+#[derive(Debug)]
+pub(super) struct Targets {
+    object: UpbeatFramePacingV1,
+    /// The number of the newest, high and low half.
+    pub(super) newest: (u32, u32),
+}
+
+impl Targets {
+    /// Asks for the first.
+    pub(super) fn ask<D>(
+        globals: &GlobalList,
+        surface: &WlSurface,
+        handle: &QueueHandle<D>,
+    ) -> Result<Targets, BindError>
+    where
+        D: Dispatch<UpbeatFramePacingManagerV1, ()> + Dispatch<UpbeatFramePacingV1, ()> + 'static,
+    {
+        let manager: UpbeatFramePacingManagerV1 = globals.bind(handle, SECOND_SHOT..=SECOND_SHOT, ())?;
+        let object = manager.get_frame_pacing(surface, handle, ());
+        object.set_pacing(Pacing::JustInTime);
+        object.set_options(Wish::SecondShot);
+        object.request_target();
+        Ok(Targets { object, newest: (0, 0) })
+    }
+
+    /// The next commit is for the newest.
+    pub(super) fn bind(&self) {
+        self.object.bind(self.newest.0, self.newest.1);
+    }
+
+    /// Asks for the one after it.
+    pub(super) fn next(&self) {
+        self.object.request_target();
+    }
+}

@@ -1,0 +1,188 @@
+//! The runs: the same presses and costs with every answer, each in a session of its own.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::device::Press;
+use super::figures::InterruptRun;
+use super::player::Answer;
+use crate::progress::Progress;
+use crate::run::{BenchError, Displays, Folder};
+use crate::statistics::in_a_row;
+
+/// Of displays that are not told any other.
+pub(super) const SIZE: &str = "1280x720";
+
+/// What to compare.
+#[derive(Clone, Debug, clap::Args)]
+pub struct InterruptOptions {
+    /// Answers to compare; just-in-time first, with which the others are compared
+    #[arg(long, value_enum, value_name = "ANSWER", value_delimiter = ',', default_values_t = Answer::ALL)]
+    pub answer: Vec<Answer>,
+    /// Frames that may be under way when drawn ahead
+    #[arg(long, value_name = "FRAMES", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub ahead: u8,
+    /// What a frame takes to draw, in milliseconds; several for several comparisons
+    #[arg(long, value_name = "MS", value_delimiter = ',', default_values_t = [4.0])]
+    pub cost: Vec<f64>,
+    /// What the first frame after a press takes, in milliseconds: longer than an interval is a slow renderer, or a client
+    /// that has to compute everything anew. Left out: what every frame takes
+    #[arg(long, value_name = "MS")]
+    pub answer_cost: Option<f64>,
+    /// What is pressed
+    #[arg(long, value_enum, default_value_t)]
+    pub press: Press,
+    /// How often, in each run
+    #[arg(long, default_value_t = 100)]
+    pub presses: usize,
+    /// The compositor's own animation instead of a client's: the overview, which the key makes come and go, or which comes by
+    /// a key and goes by the button or the finger. What it costs is measured; see --renderer and --blur
+    #[arg(long)]
+    pub own: bool,
+    /// With --own: who draws. `gles` is slow where Mesa has no GPU and draws with llvmpipe
+    #[arg(long, value_name = "NAME", default_value = "pixman")]
+    pub renderer: String,
+    /// With --own: how often what lies behind a window is halved in size to blur it; 0: not at all
+    #[arg(long, value_name = "PASSES", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=6))]
+    pub blur: u8,
+    /// What the outputs are
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Displays,
+    /// With --own: the size of the display; what a frame costs goes with it. Left out: 1280x720, or a monitor's own
+    #[arg(long, value_name = "WIDTHxHEIGHT")]
+    pub size: Option<String>,
+    /// The display; a window has the rate of its parent, and a display of this machine that of its mode
+    #[arg(long, value_name = "HZ", default_value_t = 60.0)]
+    pub refresh: f64,
+    /// Seed of the times of the presses, the same for all runs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// All runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct InterruptReport {
+    /// In the order in which they were made.
+    pub runs: Vec<InterruptRun>,
+}
+
+impl InterruptReport {
+    /// One more run, to be compared with that at `first`.
+    fn push(&mut self, mut run: InterruptRun, first: usize) {
+        let with = self.runs.get(first).and_then(|run| run.input_to_light_ms);
+        if let Some((with, of)) = with.zip(run.input_to_light_ms) {
+            (run.p50_more_ms, run.max_more_ms) = (of.p50 - with.p50, of.max - with.max);
+        }
+        self.runs.push(run);
+    }
+}
+
+impl InterruptOptions {
+    /// Makes every run, one after another; `progress` is told of each before it begins.
+    ///
+    /// # Errors
+    /// If a session cannot be started, or ends without figures.
+    pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<InterruptReport, BenchError> {
+        let folder = Folder::create(upbeat)?;
+        let mut report = InterruptReport::default();
+        if self.own {
+            // A queue of ours that is emptied altogether there is none.
+            let answers = || self.answer.iter().filter(|answer| **answer != Answer::Flushed);
+            let mut progress = Progress::new(answers().count(), progress);
+            for answer in answers() {
+                let title = format!("our own, {}", answer.name());
+                progress.begin(&title);
+                let run = self.own_session(*answer, &title, &folder)?;
+                report.push(run, 0);
+            }
+            return Ok(report);
+        }
+        let mut progress = Progress::new(self.cost.len() * self.answer.len(), progress);
+        for cost in &self.cost {
+            let first = report.runs.len();
+            for answer in &self.answer {
+                let title = format!("{}, {cost} ms a frame", answer.name());
+                progress.begin(&title);
+                let run = self.session(*answer, *cost, &title, &folder)?;
+                report.push(run, first);
+            }
+        }
+        Ok(report)
+    }
+
+    fn session(&self, answer: Answer, cost: f64, title: &str, folder: &Folder) -> Result<InterruptRun, BenchError> {
+        let output = format!("{SIZE}@{}", self.refresh);
+        let session = folder.session(title, &output, "pacing = \"auto\"\nreduced-motion = true\n")?;
+        let pairs = [
+            ("--answer", answer.name().to_owned()),
+            ("--press", self.press.name().to_owned()),
+            ("--ahead", self.ahead.to_string()),
+            ("--cost", cost.to_string()),
+            ("--presses", self.presses.to_string()),
+            ("--seed", self.seed.to_string()),
+        ];
+        let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
+        let session = session.on(self.backend);
+        session.run("player", pairs.chain(self.answer_cost.map(|cost| format!("--answer-cost={cost}"))))
+    }
+}
+
+/// For people.
+pub fn table(runs: &[InterruptRun]) -> String {
+    let mut text = String::from(
+        "policy        press   ahead  cost/answer ms  presses  under way  input→light p50/p99/max ms  p50 more  max more  stale/press  \
+         drops/press  cpu ms  client cpu ms\n",
+    );
+    for run in runs {
+        let _ = writeln!(
+            text,
+            "{:<12} {:>6} {:>6} {:>15} {:>8} {:>10} {:>27} {:>+9.1} {:>+9.1} {:>12.2} {:>12.2} {:>7.2} {:>14.2}",
+            run.policy,
+            run.press.name(),
+            run.ahead,
+            format!("{:.1} / {:.1}", run.cost_ms, run.answer_cost_ms),
+            run.presses,
+            run.under_way,
+            in_a_row(run.input_to_light_ms),
+            run.p50_more_ms,
+            run.max_more_ms,
+            run.stale_per_press,
+            run.drops_per_press,
+            run.compositor_cpu_ms_per_frame.unwrap_or_default(),
+            run.client_cpu_ms_per_frame.unwrap_or_default(),
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::super::player::PlayerOptions;
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: InterruptOptions,
+    }
+
+    #[derive(clap::Parser)]
+    struct Player {
+        #[command(flatten)]
+        options: PlayerOptions,
+    }
+
+    #[test]
+    fn what_is_compared_begins_with_just_in_time_and_the_client_knows_every_answer() {
+        let options = Line::try_parse_from(["bench"]).map_err(|error| error.to_string()).unwrap().options;
+        assert_eq!(options.answer.first(), Some(&Answer::JustInTime));
+        for answer in options.answer {
+            let player = Player::try_parse_from(["player", "--answer", answer.name()]);
+            assert_eq!(player.map_err(|error| error.to_string()).unwrap().options.answer, answer);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! How soon presses were answered. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use super::device::Press;
+use crate::statistics::Quantiles;
+use upbeat_timing::time::{Instant, Span};
+
+/// A frame that was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// When.
+    pub(super) at: Instant,
+    /// How many presses it answers to.
+    pub(super) answers: usize,
+}
+
+/// The figures of one run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct InterruptRun {
+    /// `just-in-time`, `superseded`, `flushed`, `queued`.
+    pub policy: String,
+    /// What was pressed.
+    pub press: Press,
+    /// Frames that may be under way.
+    pub ahead: u32,
+    /// What a frame costs.
+    pub cost_ms: f64,
+    /// What the first frame after a press costs.
+    pub answer_cost_ms: f64,
+    /// Presses that were answered.
+    pub presses: usize,
+    /// Frames that were under way when a press was heard: the median.
+    pub under_way: usize,
+    /// From the press to the light of the first frame that answers to it.
+    pub input_to_light_ms: Option<Quantiles>,
+    /// The median, less that of the first run, which is just in time.
+    pub p50_more_ms: f64,
+    /// The largest, less that of the first run.
+    pub max_more_ms: f64,
+    /// Frames shown between a press and its answer that do not answer to it, for each press.
+    pub stale_per_press: f64,
+    /// Refreshes between a press and its answer that showed nothing new, for each press.
+    pub drops_per_press: f64,
+    /// CPU time of the compositor for a frame that was shown.
+    pub compositor_cpu_ms_per_frame: Option<f64>,
+    /// CPU time of the client for a frame that was shown.
+    pub client_cpu_ms_per_frame: Option<f64>,
+}
+
+impl InterruptRun {
+    /// Finds the answer to every press but the first `uncounted`, on a display with this interval. `shown` in the order
+    /// of time.
+    pub(super) fn count(presses: &[Instant], uncounted: usize, shown: &[Shown], interval: Span) -> InterruptRun {
+        let (mut lights, mut stale, mut drops) = (Vec::new(), 0, 0);
+        for (index, press) in presses.iter().enumerate().skip(uncounted) {
+            let Some(answer) = shown.iter().position(|frame| frame.answers > index) else { break };
+            let before = shown.partition_point(|frame| frame.at <= *press);
+            lights.push(shown[answer].at - *press);
+            stale += answer.saturating_sub(before);
+            let seen = &shown[before.saturating_sub(1)..=answer];
+            drops += seen.windows(2).map(|pair| refreshes(pair[1].at - pair[0].at, interval) - 1).sum::<i64>();
+        }
+        let each = |count: f64| count / lights.len().max(1) as f64;
+        InterruptRun {
+            presses: lights.len(),
+            stale_per_press: each(stale as f64),
+            drops_per_press: each(drops as f64),
+            input_to_light_ms: Quantiles::of(lights),
+            ..InterruptRun::default()
+        }
+    }
+}
+
+/// How many whole refreshes a gap is, at least one.
+fn refreshes(gap: Span, interval: Span) -> i64 {
+    let interval = interval.as_nanos().max(1);
+    ((gap.as_nanos() + interval / 2) / interval).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Span = Span::from_millis(10);
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn shown(frames: &[(u64, usize)]) -> Vec<Shown> {
+        frames.iter().map(|&(millis, answers)| Shown { at: at(millis), answers }).collect()
+    }
+
+    #[test]
+    fn an_answer_is_the_first_frame_that_knows_of_the_press() {
+        let run = InterruptRun::count(
+            &[at(12), at(55)],
+            0,
+            &shown(&[(10, 0), (20, 0), (30, 1), (40, 1), (50, 1), (70, 2)]),
+            INTERVAL,
+        );
+        assert_eq!(run.presses, 2);
+        assert_eq!(run.input_to_light_ms.map(|of| (of.p50, of.max)), Some((15.0, 18.0)));
+        assert_eq!((run.stale_per_press, run.drops_per_press), (0.5, 0.5));
+    }
+
+    #[test]
+    fn a_press_that_was_not_answered_is_not_counted() {
+        let run = InterruptRun::count(&[at(12), at(55)], 0, &shown(&[(10, 0), (20, 1)]), INTERVAL);
+        assert_eq!((run.presses, run.drops_per_press), (1, 0.0));
+        let second = InterruptRun::count(&[at(2), at(12)], 1, &shown(&[(5, 1), (25, 2)]), INTERVAL);
+        assert_eq!(second.input_to_light_ms.map(|of| of.max), Some(13.0));
+        assert!(InterruptRun::count(&[at(12)], 0, &[], INTERVAL).input_to_light_ms.is_none());
+    }
+}

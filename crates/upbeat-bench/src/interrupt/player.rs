@@ -1,0 +1,317 @@
+//! The client: a window that draws one frame after another for the moments that it is told, and answers to presses.
+
+use std::collections::VecDeque;
+use std::io;
+
+use wayland_client::backend::WaylandError;
+use wayland_client::globals::{BindError, GlobalList, registry_queue_init};
+use wayland_client::protocol::{wl_compositor::WlCompositor, wl_seat::WlSeat, wl_shm::WlShm, wl_surface::WlSurface};
+use wayland_client::{Connection, EventQueue, QueueHandle};
+use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
+
+use super::device::Press;
+use super::figures::{InterruptRun, Shown};
+use super::presser::Presser;
+use crate::block_code::Code;
+use crate::client::WINDOW;
+use crate::client::buffers::{Buffers, Making};
+use crate::process::{Usage, peer_of};
+use crate::wait::wait;
+use upbeat_client::{FramePacer, FrameTarget, NotHeld, Outcome, PacerEvent, Pacing, PacingOptions};
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
+
+/// Presses that are not counted: with the first ones both sides touch memory and read files for the first time.
+pub(super) const WARM_UP: usize = 3;
+
+/// How the animation is drawn, and what becomes of frames that wait when a press makes them wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Answer {
+    /// One frame at a time: none waits.
+    JustInTime,
+    /// Drawn ahead. Frames that wait are cancelled from the first on that a fresh one can take the place of.
+    Superseded,
+    /// Drawn ahead. All frames that wait are cancelled.
+    Flushed,
+    /// Drawn ahead. Frames that wait are shown.
+    Queued,
+}
+
+impl Answer {
+    /// All of them, that to compare with first.
+    pub const ALL: [Answer; 4] = [Answer::JustInTime, Answer::Superseded, Answer::Flushed, Answer::Queued];
+
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Answer::JustInTime => "just-in-time",
+            Answer::Superseded => "superseded",
+            Answer::Flushed => "flushed",
+            Answer::Queued => "queued",
+        }
+    }
+}
+
+/// What to play.
+#[derive(Clone, Debug, clap::Args)]
+pub struct PlayerOptions {
+    /// How the animation is drawn and answers
+    #[arg(long, value_enum)]
+    pub answer: Answer,
+    /// Frames that may be under way when drawn ahead
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub ahead: u8,
+    /// What a frame takes to draw, in milliseconds; it is waited for, as if a GPU drew it
+    #[arg(long, value_name = "MS", default_value_t = 4.0)]
+    pub cost: f64,
+    /// What the first frame after a press takes, in milliseconds; left out: what every frame takes
+    #[arg(long, value_name = "MS")]
+    pub answer_cost: Option<f64>,
+    /// What is pressed
+    #[arg(long, value_enum, default_value_t)]
+    pub press: Press,
+    /// How often
+    #[arg(long, default_value_t = 100)]
+    pub presses: usize,
+    /// Seed of the times of the presses
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Why there are no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayerError {
+    /// No compositor.
+    #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
+    Connect(#[from] wayland_client::ConnectError),
+    /// The compositor ended the connection at once.
+    #[error("the compositor does not list its globals: {0}")]
+    Registry(#[from] wayland_client::globals::GlobalError),
+    /// A protocol is missing.
+    #[error("the compositor lacks a protocol that the client needs: {0}")]
+    Missing(#[from] BindError),
+    /// It cannot be pressed.
+    #[error("the compositor has no virtual {0:?} to press")]
+    NoDevice(Press),
+    /// Not all that was pressed arrived.
+    #[error("of {sent} presses the window heard {heard}")]
+    NotHeard {
+        /// How often it was pressed.
+        sent: usize,
+        /// How often that was heard.
+        heard: usize,
+    },
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Dispatch(#[from] wayland_client::DispatchError),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Connection(#[from] WaylandError),
+    /// A mistake of the client's.
+    #[error(transparent)]
+    NotHeld(#[from] NotHeld),
+    /// No memory, or waiting failed.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+/// A frame on its way.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    target: FrameTarget,
+    /// The presses that it answers to.
+    answers: usize,
+    /// When it is drawn.
+    until: Instant,
+}
+
+/// What the client knows. Events change it (`dispatch`); [`run`] acts.
+pub(super) struct Player {
+    surface: WlSurface,
+    pacer: FramePacer,
+    pub(super) buffers: Buffers,
+    pub(super) configured: bool,
+    pub(super) closed: bool,
+    /// Presses that were heard.
+    pub(super) heard: usize,
+    /// Presses that were acted on.
+    answered: usize,
+    /// Presses that a frame was begun for.
+    begun: usize,
+    answer: Answer,
+    cost: Span,
+    answer_cost: Span,
+    drawing: Option<Frame>,
+    committed: VecDeque<Frame>,
+    frames: u32,
+    shown: Vec<Shown>,
+    under_way: Vec<usize>,
+    interval: Span,
+}
+
+impl Player {
+    fn open(
+        options: &PlayerOptions,
+        connection: &Connection,
+        globals: &GlobalList,
+        handle: &QueueHandle<Player>,
+    ) -> Result<Player, PlayerError> {
+        let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
+        let shm: WlShm = globals.bind(handle, 1..=1, ())?;
+        let base: XdgWmBase = globals.bind(handle, 1..=6, ())?;
+        let _: WlSeat = globals.bind(handle, 5..=7, ())?;
+        let surface = compositor.create_surface(handle, ());
+        let toplevel = base.get_xdg_surface(&surface, handle, ()).get_toplevel(handle, ());
+        toplevel.set_title("Upbeat interrupt".to_owned());
+        toplevel.set_app_id("upbeat-interrupt".to_owned());
+        let pacer = FramePacer::new(connection, globals, &surface);
+        let just_in_time = options.answer == Answer::JustInTime;
+        pacer.set_options(PacingOptions {
+            pacing: if just_in_time { Pacing::JustInTime } else { Pacing::Ahead },
+            ahead_limit: if just_in_time { 1 } else { options.ahead.into() },
+            stay_ahead: options.answer == Answer::Queued,
+            latest_ready: false,
+        });
+        surface.commit();
+        // One more than are under way: that on screen is not given back before the next is shown.
+        let count = usize::from(options.ahead) + 1;
+        let buffers = Buffers::new(&shm, WINDOW, (count, Making::AtOnce), handle).map_err(io::Error::from)?;
+        Ok(Player {
+            surface,
+            pacer,
+            buffers,
+            configured: false,
+            closed: false,
+            heard: 0,
+            answered: 0,
+            begun: 0,
+            answer: options.answer,
+            cost: Span::from_millis_f64(options.cost),
+            answer_cost: Span::from_millis_f64(options.answer_cost.unwrap_or(options.cost)),
+            drawing: None,
+            committed: VecDeque::new(),
+            frames: 0,
+            shown: Vec::new(),
+            under_way: Vec::new(),
+            interval: Span::ZERO,
+        })
+    }
+
+    /// Does what can be done, and waits.
+    fn turn(&mut self, queue: &mut EventQueue<Player>) -> Result<(), PlayerError> {
+        self.work(MonotonicClock.now())?;
+        let until = self.drawing.map(|frame| frame.until);
+        wait(queue, self, until)
+    }
+
+    /// Does what can be done at `now`.
+    fn work(&mut self, now: Instant) -> Result<(), PlayerError> {
+        self.hear();
+        while self.answered < self.heard {
+            self.answered += 1;
+            self.under_way.push(self.committed.len() + usize::from(self.drawing.is_some()));
+            self.give_way(now);
+        }
+        if let Some(frame) = self.drawing.take_if(|frame| frame.until <= now) {
+            self.commit(frame)?;
+        }
+        if self.drawing.is_none()
+            && self.buffers.free().is_some()
+            && let Some(target) = self.pacer.next_target()
+        {
+            self.pacer.request_frame();
+            self.interval = target.interval;
+            let is_first = std::mem::replace(&mut self.begun, self.answered) < self.answered;
+            let cost = if is_first { self.answer_cost } else { self.cost };
+            self.drawing = Some(Frame { target, answers: self.answered, until: now + cost });
+        }
+        Ok(())
+    }
+
+    /// What became of frames.
+    fn hear(&mut self) {
+        while let Some(event) = self.pacer.next_event() {
+            let PacerEvent::Ended { target, outcome } = event else { continue };
+            let Some(at) = self.committed.iter().position(|frame| frame.target.id == target.id) else { continue };
+            let Some(frame) = self.committed.remove(at) else { continue };
+            if let Outcome::Presented { at, .. } = outcome {
+                self.shown.push(Shown { at, answers: frame.answers });
+            }
+        }
+    }
+
+    /// A press made wrong what waits.
+    fn give_way(&mut self, now: Instant) {
+        let fresh = now + self.answer_cost;
+        let first = match self.answer {
+            Answer::JustInTime | Answer::Queued => return,
+            Answer::Flushed => self.committed.front(),
+            // What is shown before a fresh frame can be is better than nothing new.
+            Answer::Superseded => self.committed.iter().find(|frame| frame.target.ready_by >= fresh),
+        };
+        if let Some(frame) = first.or(self.drawing.as_ref()) {
+            self.pacer.cancel_from(frame.target.id);
+            self.drawing = None;
+        }
+    }
+
+    fn commit(&mut self, frame: Frame) -> Result<(), PlayerError> {
+        let Some(buffer) = self.buffers.free() else { return Ok(()) };
+        self.frames += 1;
+        self.buffers.draw(buffer, Code { frame: self.frames, event: frame.answers as u32 });
+        self.surface.attach(Some(self.buffers.give(buffer)), 0, 0);
+        self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+        self.pacer.bind(frame.target.id)?;
+        self.surface.commit();
+        self.committed.push_back(frame);
+        Ok(())
+    }
+}
+
+/// Plays and is pressed, and says how soon presses were answered.
+///
+/// # Errors
+/// If there is no compositor, or it lacks what is needed, or the connection breaks.
+pub fn run(options: &PlayerOptions) -> Result<InterruptRun, PlayerError> {
+    let connection = Connection::connect_to_env()?;
+    let (globals, mut queue) = registry_queue_init::<Player>(&connection)?;
+    let mut player = Player::open(options, &connection, &globals, &queue.handle())?;
+    while !player.configured {
+        queue.blocking_dispatch(&mut player)?;
+    }
+    player.pacer.request_frame();
+    // Pressed is the window that has the focus: one that was seen.
+    while player.shown.is_empty() && !player.closed {
+        player.turn(&mut queue)?;
+    }
+    let compositor = peer_of(connection.backend().poll_fd()).ok();
+    let usage = |pid: Option<u32>| pid.and_then(|pid| Usage::of(pid).ok());
+    let usages = || [usage(compositor), usage(Some(std::process::id()))];
+    let (before, first) = (usages(), player.shown.len());
+    let presser = Presser::start(options.press, None, WARM_UP + options.presses, player.interval, options.seed)
+        .ok_or(PlayerError::NoDevice(options.press))?;
+    while !player.closed && !presser.is_done() {
+        player.turn(&mut queue)?;
+    }
+    let presses = presser.stop();
+    if presses.len() != player.heard {
+        return Err(PlayerError::NotHeard { sent: presses.len(), heard: player.heard });
+    }
+    let frames = (player.shown.len() - first).max(1) as f64;
+    let [compositor_cpu, client_cpu] = std::array::from_fn(|side| {
+        let (after, before) = (usages()[side]?, before[side]?);
+        Some(after.since(before).cpu.as_millis_f64() / frames)
+    });
+    player.under_way.drain(..WARM_UP.min(player.under_way.len()));
+    player.under_way.sort_unstable();
+    Ok(InterruptRun {
+        policy: options.answer.name().to_owned(),
+        press: options.press,
+        ahead: if options.answer == Answer::JustInTime { 1 } else { options.ahead.into() },
+        cost_ms: options.cost,
+        answer_cost_ms: options.answer_cost.unwrap_or(options.cost),
+        under_way: player.under_way.get(player.under_way.len() / 2).copied().unwrap_or_default(),
+        compositor_cpu_ms_per_frame: compositor_cpu,
+        client_cpu_ms_per_frame: client_cpu,
+        ..InterruptRun::count(&presses, WARM_UP, &player.shown, player.interval)
+    })
+}

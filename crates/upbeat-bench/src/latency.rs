@@ -1,0 +1,359 @@
+//! `upbeat bench latency`: every pacing on the same costs and inputs, each in a fresh session, headless unless said otherwise.
+//!
+//! ```text
+//! this process ── starts ──▶ upbeat --backend … -- COMMAND              the compositor, a process of its own
+//!                                 └── starts ──▶ upbeat bench probe …   the client, another one, over the socket
+//!                                                     └── prints the report, which comes back through the pipe
+//! ```
+//!
+//! The bench itself only waits meanwhile. Sessions are made one after another, never side by side: they would be each
+//! other's noise.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::client::DEVICE;
+use crate::load::Load;
+use crate::pixels::check_files;
+use crate::progress::Progress;
+use crate::report::{BenchReport, RunReport};
+use crate::run::{BenchError, Displays, Folder};
+use crate::shape::Shape;
+use upbeat_timing::pacing::PacingWish;
+
+/// How the measured window is interacted with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Hand {
+    /// No input.
+    None,
+    /// The pointer moves over the window: it runs freely.
+    Free,
+    /// The pointer moves over the window with a button held down: it is interacted with.
+    Held,
+}
+
+impl Hand {
+    const fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Hand::None => &["--no-input"],
+            Hand::Free => &[],
+            Hand::Held => &["--hold"],
+        }
+    }
+}
+
+/// What to compare: every combination is a run.
+#[derive(Clone, Debug, clap::Args)]
+pub struct LatencyOptions {
+    /// Pacings
+    #[arg(long, value_name = "PACING", value_delimiter = ',', default_values_t = PacingWish::ALL)]
+    pub pacing: Vec<PacingWish>,
+    /// What a frame costs: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace; may be given several times
+    #[arg(long, value_name = "LOAD", default_values = ["flat", "heavy"])]
+    pub load: Vec<Load>,
+    /// Windows, each in its own process; the first is measured, the others draw 0.5 ms a frame
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [1, 4, 10])]
+    pub windows: Vec<u32>,
+    /// What the client is like: how it gets its buffers, who works for it, who is beside it
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Shape::default()])]
+    pub shape: Vec<Shape>,
+    /// The display device whose memory and timelines stand for the GPU of a client that has one
+    #[arg(long, value_name = "NODE", default_value = DEVICE)]
+    pub device: PathBuf,
+    /// What the user does meanwhile
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Hand::Free])]
+    pub input: Vec<Hand>,
+    /// Share of frames that may be late, in percent, for the free-running and the interactive budget alike; left out:
+    /// the built-in ones
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',')]
+    pub miss_budget: Vec<f64>,
+    /// What the outputs are
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Displays,
+    /// The output: large enough that none of the windows is covered by the others; 1920x1080@48-144 has a variable rate.
+    /// With several, each run is made on each of them. A window's rate is its parent's
+    #[arg(long, value_name = "WIDTHxHEIGHT@HZ", value_delimiter = ',', default_values = ["1920x1080@60"])]
+    pub output: Vec<String>,
+    /// How long to measure each run, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub duration: f64,
+    /// How long to draw before that, in seconds: the budget of a client that began slowly shrinks for some seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub warm_up: f64,
+    /// Seconds of a verifying run, one for each load: the display is recorded, and input→light is found in its pixels
+    /// and compared with the reported times. Recording copies every image, so it is not done while the other figures are
+    /// taken. 0: none
+    #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
+    pub verify: f64,
+    /// Makes each run once more beside so many clients that send requests as fast as they are taken
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub flood: u32,
+    /// Windows beside them that do nothing, each of a client of its own
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [0])]
+    pub idle_windows: Vec<u32>,
+    /// Seed of the costs and of the inputs' times, the same for all runs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// One run to be made.
+#[derive(Clone, Debug)]
+struct Run<'a> {
+    output: &'a str,
+    /// There are others, to be told from.
+    named: bool,
+    pacing: PacingWish,
+    miss_budget: Option<f64>,
+    load: &'a Load,
+    windows: u32,
+    shape: Shape,
+    /// Windows that do nothing.
+    idle: u32,
+    input: Hand,
+    /// Clients that flood meanwhile.
+    flood: u32,
+    /// It is made once more, recorded.
+    verified: bool,
+}
+
+/// Where a recorded run leaves its proofs.
+struct Witness {
+    recording: PathBuf,
+    journal: PathBuf,
+}
+
+impl LatencyOptions {
+    /// The configurations of the sessions that are measured: TOML, as the compositor reads it. The compositor's tests read them all.
+    pub fn configurations(&self) -> Vec<String> {
+        self.runs().iter().map(Run::config).collect()
+    }
+
+    /// Makes every run, in order; `progress` is told of each before it begins. `upbeat` is the compositor's program.
+    pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<BenchReport, BenchError> {
+        let folder = Folder::create(upbeat)?;
+        let mut report = BenchReport::default();
+        let runs = self.runs();
+        let sessions = runs.iter().map(|run| 1 + usize::from(run.verified)).sum();
+        let mut progress = Progress::new(sessions, progress);
+        for run in runs {
+            progress.begin(&run.title());
+            let first = report.runs.len();
+            report.runs.extend(self.session(&run, &folder, None)?);
+            if run.verified {
+                progress.begin(&format!("{}, from pixels", run.title()));
+                self.verify(&run, &folder, &mut report.runs[first..])?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// The same run once more, shorter and recorded; what its pixels say goes into the reports.
+    fn verify(&self, run: &Run<'_>, folder: &Folder, reports: &mut [RunReport]) -> Result<(), BenchError> {
+        let witness = Witness { recording: folder.path("film.rec"), journal: folder.path("journal.json") };
+        self.session(run, folder, Some(&witness))?;
+        let check = check_files(&witness.recording, &witness.journal);
+        let check = check.map_err(|source| BenchError::Pixels { run: run.title(), source })?;
+        for report in reports {
+            report.input_to_light_pixels_ms = check.input_to_light_ms;
+            report.pixels = Some(check);
+        }
+        Ok(())
+    }
+
+    fn runs(&self) -> Vec<Run<'_>> {
+        let budgets: Vec<Option<f64>> =
+            if self.miss_budget.is_empty() { vec![None] } else { self.miss_budget.iter().copied().map(Some).collect() };
+        let floods: &[u32] = if self.flood > 0 { &[0, self.flood] } else { &[0] };
+        let mut runs = Vec::new();
+        for load in &self.load {
+            for &windows in &self.windows {
+                for (&input, &shape) in
+                    self.input.iter().flat_map(|input| self.shape.iter().map(move |shape| (input, shape)))
+                {
+                    for &pacing in &self.pacing {
+                        for &miss_budget in &budgets {
+                            let run = Run {
+                                output: "",
+                                named: self.output.len() > 1,
+                                pacing,
+                                miss_budget,
+                                load,
+                                windows,
+                                shape,
+                                input,
+                                idle: 0,
+                                flood: 0,
+                                verified: false,
+                            };
+                            let beside = self
+                                .idle_windows
+                                .iter()
+                                .flat_map(|&idle| floods.iter().map(move |&flood| (idle, flood)));
+                            for (idle, flood) in beside {
+                                runs.extend(self.output.iter().map(|output| Run {
+                                    output,
+                                    idle,
+                                    flood,
+                                    ..run.clone()
+                                }));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if self.verify > 0.0 && self.backend == Displays::Headless {
+            self.choose_verified(&mut runs);
+        }
+        runs
+    }
+
+    /// One run for each load is verified: the last pacing with the fewest windows, and with input if there is any.
+    fn choose_verified(&self, runs: &mut [Run<'_>]) {
+        let per_load = runs.len() / self.load.len().max(1);
+        for runs in runs.chunks_mut(per_load.max(1)) {
+            let best = runs
+                .iter_mut()
+                .min_by_key(|run| (run.input == Hand::None, run.flood, run.idle, run.windows, !run.is_default()));
+            if let Some(run) = best {
+                run.verified = true;
+            }
+        }
+    }
+
+    /// A session with the client in it, from start to end.
+    fn session(&self, run: &Run<'_>, folder: &Folder, witness: Option<&Witness>) -> Result<Vec<RunReport>, BenchError> {
+        let mut session = folder.session(&run.title(), run.output, &run.config())?.on(self.backend);
+        let seconds = if witness.is_some() { self.verify } else { self.duration };
+        let mut arguments = self.probe_arguments(run, seconds);
+        arguments.push("--json".into());
+        if run.shape == Shape::Gpu {
+            session = session.option("--lend-device", &self.device);
+            arguments.extend(["--device".into(), self.device.clone().into()]);
+        }
+        if let Some(witness) = witness {
+            session = session.option("--record-stream", &witness.recording);
+            arguments.extend(["--journal".into(), witness.journal.clone().into()]);
+        }
+        session.run::<BenchReport>("probe", arguments).map(|report| report.runs)
+    }
+
+    fn probe_arguments(&self, run: &Run<'_>, seconds: f64) -> Vec<OsString> {
+        let pairs = [
+            ("--label", run.label()),
+            ("--load", run.load.to_string()),
+            ("--windows", run.windows.to_string()),
+            ("--duration", seconds.to_string()),
+            ("--warm-up", self.warm_up.to_string()),
+            ("--seed", self.seed.to_string()),
+            ("--flood", run.flood.to_string()),
+            ("--idle-windows", run.idle.to_string()),
+        ];
+        let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]).chain(run.shape.arguments());
+        pairs.chain(run.input.arguments().iter().map(|&word| word.to_owned())).map(OsString::from).collect()
+    }
+}
+
+impl Run<'_> {
+    /// The pacing's name, with the miss budget where one was asked for, and the flooding clients.
+    fn label(&self) -> String {
+        let pacing = self.miss_budget.map_or(self.pacing.to_string(), |percent| format!("{} {percent}%", self.pacing));
+        let shaped = if self.shape == Shape::Plain { pacing } else { format!("{pacing}, {}", self.shape) };
+        let flooded = if self.flood == 0 { shaped } else { format!("{shaped}, {} flooding", self.flood) };
+        if self.named { format!("{flooded}, {}", self.output) } else { flooded }
+    }
+
+    /// Paced as a user's programs are who has chosen nothing.
+    fn is_default(&self) -> bool {
+        self.pacing == PacingWish::default() && self.miss_budget.is_none() && self.shape == Shape::Plain
+    }
+
+    fn title(&self) -> String {
+        let idle = if self.idle == 0 { String::new() } else { format!(" and {} idle", self.idle) };
+        let windows = format!("{} window(s){idle}", self.windows);
+        format!("{}, {}, {windows}, input {:?}", self.label(), self.load.name(), self.input).to_lowercase()
+    }
+
+    fn config(&self) -> String {
+        // What is measured is the clients: windows are there at once.
+        let pacing = format!("pacing = \"{}\"\nreduced-motion = true\n", self.pacing);
+        let budget = self
+            .miss_budget
+            .map(|percent| format!("[miss-budget]\nfree-running = {percent:?}\ninteractive = {percent:?}\n"));
+        pacing + &budget.unwrap_or_default() + self.shape.config()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: LatencyOptions,
+    }
+
+    fn options(arguments: &[&str]) -> LatencyOptions {
+        Line::try_parse_from([&["bench"], arguments].concat()).unwrap_or_else(|error| panic!("{error}")).options
+    }
+
+    #[test]
+    fn every_combination_is_a_run_and_pacings_follow_one_another() {
+        let options = options(&["--windows", "1,4", "--input", "free,held", "--load", "flat"]);
+        let titles: Vec<String> = options.runs().iter().map(Run::title).collect();
+        assert_eq!(titles.len(), 4 * 2 * 2);
+        assert_eq!(titles[0], "vsync, flat, 1 window(s), input free");
+        assert_eq!(titles[3], "auto, flat, 1 window(s), input free");
+        assert_eq!(titles[4], "vsync, flat, 1 window(s), input held");
+    }
+
+    #[test]
+    fn every_run_is_made_on_every_output_and_says_on_which() {
+        let options = options(&["--output", "640x480@48-144,640x480@60", "--pacing", "vsync,auto", "--load", "flat"]);
+        let titles: Vec<String> = options.runs().iter().filter(|run| run.windows == 1).map(Run::title).collect();
+        assert_eq!(titles.len(), 4);
+        assert_eq!(titles[0], "vsync, 640x480@48-144, flat, 1 window(s), input free");
+        assert_eq!(titles[3], "auto, 640x480@60, flat, 1 window(s), input free");
+    }
+
+    #[test]
+    fn one_run_of_each_load_is_verified_from_pixels() {
+        let verified = |arguments: &[&str]| {
+            let options = options(arguments);
+            options.runs().iter().filter(|run| run.verified).map(Run::title).collect::<Vec<_>>()
+        };
+        let expected = ["auto, flat, 1 window(s), input free", "auto, heavy, 1 window(s), input free"];
+        assert_eq!(
+            verified(&["--windows", "4,1", "--input", "none,free", "--load", "flat", "--load", "heavy"]),
+            expected
+        );
+        assert_eq!(verified(&["--pacing", "vsync", "--load", "flat"]), ["vsync, flat, 1 window(s), input free"]);
+        assert_eq!(verified(&["--verify", "0"]), [""; 0]);
+        assert_eq!(verified(&["--backend", "nested"]), [""; 0], "a parent's pixels are its own");
+        assert_eq!(verified(&["--backend", "drm"]), [""; 0], "a display keeps none");
+    }
+
+    #[test]
+    fn the_client_understands_its_arguments() {
+        #[derive(clap::Parser)]
+        struct Probe {
+            #[command(flatten)]
+            options: crate::client::ClientOptions,
+        }
+        let options = options(&["--seed", "9", "--load", "heavy:5:9", "--input", "held"]);
+        let arguments = std::iter::once("probe".into()).chain(options.probe_arguments(&options.runs()[3], 2.5));
+        let probe = Probe::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        assert_eq!(probe.duration, 2.5);
+        assert_eq!((probe.seed, probe.hold, probe.label.as_deref()), (9, true, Some("auto")));
+        assert_eq!(probe.load, options.load[0]);
+    }
+
+    #[test]
+    fn a_run_with_a_miss_budget_says_so_in_its_title() {
+        let options = options(&["--miss-budget", "0.1,5", "--pacing", "auto"]);
+        assert_eq!(options.runs()[1].label(), "auto 5%");
+    }
+}

@@ -1,0 +1,214 @@
+//! The folder of a bench's sessions, and how one of them is run.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::de::DeserializeOwned;
+
+use super::pixels::PixelError;
+use upbeat_record::trace::line::Line;
+use upbeat_timing::record::FrameRecord;
+
+/// Why a bench gave no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The session's folder or its configuration cannot be written.
+    #[error("{path}: {source}")]
+    Folder {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The compositor does not start.
+    #[error("{program} cannot be started: {source}")]
+    Start {
+        /// Its path.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A session ended without a report; what it said is on stderr.
+    #[error("{run}: the session ended with {status}")]
+    Session {
+        /// The run.
+        run: String,
+        /// How the session ended.
+        status: std::process::ExitStatus,
+    },
+    /// The recording or the probe's journal cannot be used.
+    #[error("{run}: {source}")]
+    Pixels {
+        /// The run.
+        run: String,
+        /// What is wrong.
+        source: PixelError,
+    },
+    /// The game cannot be played.
+    #[error("{run}: {source}")]
+    Game {
+        /// The run.
+        run: String,
+        /// Why.
+        source: Box<super::smoothness::GameError>,
+    },
+    /// What the client printed is no report.
+    #[error("{run}: the client's report cannot be read: {source}")]
+    Report {
+        /// The run.
+        run: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// What the outputs of a bench's sessions are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Displays {
+    /// Virtual displays.
+    #[default]
+    Headless,
+    /// Windows of the compositor that the bench is run in. Light is what that one reports; its pixels cannot be
+    /// recorded, so that nothing is verified.
+    Nested,
+    /// This machine's displays, in their modes; from a terminal that no session has. Nothing is recorded there either.
+    Drm,
+}
+
+impl Displays {
+    /// As the compositor calls it.
+    fn backend(self) -> &'static str {
+        match self {
+            Displays::Headless => "headless",
+            Displays::Nested => "nested",
+            Displays::Drm => "drm",
+        }
+    }
+}
+
+/// A folder for the sessions' sockets and configuration, gone when the bench is over.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// The program of compositor and clients.
+    upbeat: PathBuf,
+}
+
+impl Folder {
+    /// A new one, for sessions of this program.
+    pub(super) fn create(upbeat: &Path) -> Result<Self, BenchError> {
+        let path = env::temp_dir().join(format!("upbeat-bench-{}", std::process::id()));
+        // A socket's folder is for its owner only.
+        let created = fs::DirBuilder::new().mode(0o700).create(&path);
+        match created {
+            Ok(()) => Ok(Folder { path, upbeat: upbeat.to_owned() }),
+            Err(source) => Err(BenchError::Folder { path, source }),
+        }
+    }
+
+    /// A session in this folder, headless unless said otherwise, on an output `WIDTHxHEIGHT@HZ` and with this
+    /// configuration (TOML). `run` names it in errors.
+    pub(super) fn session(&self, run: &str, output: &str, config: &str) -> Result<Session, BenchError> {
+        let path = self.path("config.toml");
+        fs::write(&path, config).map_err(|source| BenchError::Folder { path: path.clone(), source })?;
+        let mut command = Command::new(&self.upbeat);
+        command
+            .arg("--config")
+            .arg(path)
+            .env("XDG_RUNTIME_DIR", &self.path)
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("DISPLAY")
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit());
+        let (upbeat, run, output) = (self.upbeat.clone(), run.to_owned(), output.to_owned());
+        Ok(Session { command, upbeat, run, displays: Displays::default(), output })
+    }
+
+    /// Where something of this name is in it.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path); // in the way of nobody if it stays
+    }
+}
+
+/// The frames of the outputs in a frame log, in the order in which they were made.
+///
+/// # Errors
+/// If it cannot be read.
+pub(super) fn output_records(log: PathBuf) -> Result<Vec<FrameRecord>, BenchError> {
+    let text = fs::read_to_string(&log).map_err(|source| BenchError::Folder { path: log, source })?;
+    // Lines of other types, and of later versions, are of no interest.
+    let records = text.lines().filter_map(|line| match serde_json::from_str(line) {
+        Ok(Line::Output(explained)) => Some(explained.record),
+        _ => None,
+    });
+    Ok(records.collect())
+}
+
+/// A session that is about to be run.
+#[derive(Debug)]
+pub(super) struct Session {
+    command: Command,
+    upbeat: PathBuf,
+    run: String,
+    displays: Displays,
+    /// What a virtual output or a window is; a monitor is what it is.
+    output: String,
+}
+
+impl Session {
+    /// On displays of this kind.
+    pub(super) fn on(mut self, displays: Displays) -> Self {
+        self.displays = displays;
+        if displays == Displays::Nested {
+            if let Some(display) = env::var_os("WAYLAND_DISPLAY") {
+                // The session's own sockets are in another folder; an absolute name stays what it is.
+                let folder = env::var_os("XDG_RUNTIME_DIR").unwrap_or_default();
+                self.command.env("WAYLAND_DISPLAY", Path::new(&folder).join(display));
+            }
+            if let Some(display) = env::var_os("DISPLAY") {
+                self.command.env("DISPLAY", display);
+            }
+        }
+        self
+    }
+
+    /// One more option of the compositor, with its value.
+    pub(super) fn option(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.arg(name).arg(value);
+        self
+    }
+
+    /// Runs it to its end, with `upbeat bench CLIENT ARGUMENTS` as the only client in it. What that one prints is the
+    /// report.
+    pub(super) fn run<T: DeserializeOwned>(
+        mut self,
+        client: &str,
+        arguments: impl IntoIterator<Item: AsRef<OsStr>>,
+    ) -> Result<T, BenchError> {
+        if self.displays != Displays::Drm {
+            self.command.args(["--output", &self.output]);
+        }
+        self.command
+            .args(["--backend", self.displays.backend(), "--"])
+            .arg(&self.upbeat)
+            .args(["bench", client])
+            .args(arguments);
+        let started = self.command.output();
+        let output = started.map_err(|source| BenchError::Start { program: self.upbeat, source })?;
+        if !output.status.success() {
+            return Err(BenchError::Session { run: self.run, status: output.status });
+        }
+        serde_json::from_slice(&output.stdout).map_err(|source| BenchError::Report { run: self.run, source })
+    }
+}

@@ -1,0 +1,182 @@
+//! What came of a run.
+
+use serde::{Deserialize, Serialize};
+
+use upbeat_timing::record::{FrameRecord, Outcome};
+use upbeat_timing::time::{Instant, Span};
+
+/// The figures of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScrollRun {
+    /// A speed in pixels per second, `wheel`, or a recording.
+    pub input: String,
+    /// Who moves the document: `view`, `viewport` or `frames`.
+    pub mode: String,
+    /// Lengths of the view from its near edge to the end of what is rendered ahead; 1 where each frame is rendered.
+    pub n: f64,
+    /// Pixels per second while the fingers are down.
+    pub speed: f64,
+    /// What a render took, from being wanted to its commit: the middle of them.
+    pub render_ms: f64,
+    /// Renders.
+    pub renders: u64,
+    /// The same in a second of motion.
+    pub client_fps: f64,
+    /// What they should be: `v / ((N − 1) H − v t)`; `None` where a render takes as long as what lies ahead lasts.
+    pub formula_fps: Option<f64>,
+    /// Commits of the client in a second of motion.
+    pub commits_per_s: f64,
+    /// Rows of the window that showed no row of the document, in all recorded pictures; `None`: nothing was recorded.
+    pub blank_rows: Option<u64>,
+    /// Pictures that were recorded.
+    pub pictures: u64,
+    /// Where input is not predicted and the speed is constant, from the newest report of the fingers that a picture shows to its
+    /// light: the middle of all pictures.
+    #[serde(default)]
+    pub sample_to_light_ms: Option<f64>,
+    /// Where fingers on a touchpad scroll: how far from where they are at its light each picture shows the document, in pixels: 95 of
+    /// 100 pictures are no further off.
+    #[serde(default)]
+    pub position_error_px: Option<f64>,
+    /// From when the content of a frame was chosen to its light: the middle of them.
+    #[serde(default)]
+    pub latched_to_light_ms: Option<f64>,
+    /// How often what was there ran out before more came.
+    pub stalls: u64,
+    /// Refreshes in which the fingers moved and nothing new was shown.
+    pub drops: u64,
+    /// The same in a second of motion.
+    pub drops_per_s: f64,
+    /// Of those, by what the frame log says of the frames that were late.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late_because: Vec<(String, u64)>,
+    /// How often the client woke up for each frame that it rendered.
+    pub client_wakeups_per_frame: f64,
+    /// How often the compositor woke up in a second of the run.
+    pub compositor_wakeups_per_s: Option<f64>,
+    /// CPU time of the client for each length of the view that was scrolled over.
+    pub client_cpu_ms_per_screen: f64,
+    /// The same of the compositor, its input included.
+    pub compositor_cpu_ms_per_screen: Option<f64>,
+    /// Lengths of the view that were scrolled over while the fingers were down.
+    pub screens: f64,
+    /// What the client's buffers take.
+    pub buffer_megabytes: f64,
+    /// From when to when each refresh was to show the document elsewhere.
+    pub moving: Vec<(Instant, Instant)>,
+}
+
+impl ScrollRun {
+    /// Counts the refreshes that the frame log says were missed while the fingers moved.
+    pub(super) fn count_drops(&mut self, records: &[FrameRecord]) {
+        let mut shown: Vec<(Instant, u64, Span)> = records
+            .iter()
+            .filter(|record| record.outcome == Outcome::Presented)
+            .filter_map(|record| Some((record.presented?, record.sequence?, record.interval)))
+            .collect();
+        shown.sort_unstable_by_key(|(_, sequence, _)| *sequence);
+        let missed = |pair: &[(Instant, u64, Span)]| {
+            let is_moving = |(from, to): &(Instant, Instant)| pair[0].0 >= *from && pair[1].0 <= *to;
+            let gap = (pair[1].1 - pair[0].1).saturating_sub(1);
+            if self.moving.iter().any(is_moving) { gap } else { 0 }
+        };
+        self.drops = shown.windows(2).map(missed).sum();
+        let lasting: Span = self.moving.iter().map(|(from, to)| (*to - *from).max(Span::ZERO)).sum();
+        self.drops_per_s = self.drops as f64 / lasting.as_seconds_f64().max(1e-3);
+        let mut late = std::collections::BTreeMap::new();
+        let is_in = |at: Instant| self.moving.iter().any(|(from, to)| (*from..*to).contains(&at));
+        for miss in records.iter().filter(|record| is_in(record.present)).filter_map(|record| record.miss) {
+            let name = format!("{miss:?}");
+            *late.entry(name.split([' ', '{', '(']).next().unwrap_or_default().to_owned()).or_insert(0) += 1;
+        }
+        self.late_because = late.into_iter().collect();
+    }
+
+    /// How old what the fingers said last was in each picture: `tops` is when it was seen and how far it had gone, and `reports`
+    /// when they said that it had gone so far.
+    pub(super) fn note_age(&mut self, tops: &[(Instant, f64)], reports: &[(Instant, f64)], records: &[FrameRecord]) {
+        let is_in = |at: Instant| self.moving.iter().any(|(from, to)| (*from..*to).contains(&at));
+        let age = |(seen, way): &(Instant, f64)| {
+            let newest = reports.iter().rev().find(|(_, gone)| gone.abs() <= way.abs() + HALF_A_PIXEL)?;
+            Some(*seen - newest.0)
+        };
+        self.sample_to_light_ms = middle(tops.iter().filter(|(at, _)| is_in(*at)).filter_map(age).collect());
+        let waits = records.iter().filter(|record| record.outcome == Outcome::Presented).filter_map(|record| {
+            let presented = record.presented.filter(|at| is_in(*at))?;
+            Some(presented - record.latched)
+        });
+        self.latched_to_light_ms = middle(waits.collect());
+    }
+
+    /// How far from the fingers each picture was: `tops` and `reports` as above.
+    pub(super) fn note_error(&mut self, tops: &[(Instant, f64)], reports: &[(Instant, f64)]) {
+        let is_in = |at: Instant| self.moving.iter().any(|(from, to)| (*from..*to).contains(&at));
+        let error = |(seen, way): &(Instant, f64)| {
+            let after = reports.iter().position(|(at, _)| at > seen).filter(|after| *after > 0)?;
+            let ((from, before), (to, gone)) = (reports[after - 1], reports[after]);
+            let part = (*seen - from).as_seconds_f64() / (to - from).as_seconds_f64();
+            Some((before + (gone - before) * part - way).abs())
+        };
+        let mut errors: Vec<f64> = tops.iter().filter(|(at, _)| is_in(*at)).filter_map(error).collect();
+        errors.sort_unstable_by(f64::total_cmp);
+        self.position_error_px = errors.get((errors.len() * 95 / 100).min(errors.len().saturating_sub(1))).copied();
+    }
+
+    /// What the formula says of a view of `height`: nothing where a render takes as long as what lies ahead lasts.
+    pub(super) fn formula(&self, height: f64) -> Option<f64> {
+        let left = (self.n - 1.0) * height - self.speed * self.render_ms / 1e3;
+        (left > 0.0).then(|| self.speed / left)
+    }
+}
+
+/// What is shown is on whole pixels.
+const HALF_A_PIXEL: f64 = 0.5;
+
+fn middle(mut spans: Vec<Span>) -> Option<f64> {
+    spans.sort_unstable();
+    spans.get(spans.len() / 2).map(|span| span.as_millis_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refreshes_are_missed_only_while_the_fingers_move() {
+        let at = |millis: i64| Instant::ZERO + Span::from_millis(millis);
+        let record = |sequence: u64| FrameRecord {
+            outcome: Outcome::Presented,
+            presented: Some(at(10 * sequence as i64)),
+            sequence: Some(sequence),
+            interval: Span::from_millis(10),
+            ..FrameRecord::default()
+        };
+        let mut run = ScrollRun { moving: vec![(at(100), at(200))], ..ScrollRun::default() };
+        run.count_drops(&[1, 5, 10, 11, 14, 15, 16, 19, 20, 30].map(record));
+        assert_eq!((run.drops, run.drops_per_s), (4, 40.0));
+    }
+
+    #[test]
+    fn a_picture_is_as_old_as_the_last_report_that_it_shows() {
+        let at = |millis: i64| Instant::ZERO + Span::from_millis(millis);
+        let reports = [(at(8), 8.0), (at(16), 16.0), (at(24), 24.0)];
+        let mut run = ScrollRun { moving: vec![(at(0), at(100))], ..ScrollRun::default() };
+        run.note_age(&[(at(20), 8.0), (at(36), 24.0), (at(200), 8.0)], &reports, &[]);
+        assert_eq!((run.sample_to_light_ms, run.latched_to_light_ms), (Some(12.0), None));
+    }
+
+    #[test]
+    fn a_picture_is_as_far_off_as_the_fingers_have_gone_on() {
+        let at = |millis: i64| Instant::ZERO + Span::from_millis(millis);
+        let reports = [(at(8), 8.0), (at(16), 16.0), (at(24), 24.0)];
+        let mut run = ScrollRun { moving: vec![(at(0), at(100))], ..ScrollRun::default() };
+        run.note_error(&[(at(12), 12.0), (at(20), 16.0), (at(30), 0.0)], &reports);
+        assert_eq!(run.position_error_px, Some(4.0));
+    }
+
+    #[test]
+    fn the_formula_is_that_of_what_lies_ahead() {
+        let run = ScrollRun { n: 2.0, speed: 1_000.0, render_ms: 100.0, ..ScrollRun::default() };
+        assert_eq!((run.formula(600.0), run.formula(100.0)), (Some(2.0), None));
+    }
+}

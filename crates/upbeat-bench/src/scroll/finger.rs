@@ -1,0 +1,72 @@
+//! The fingers: a thread that says to the session what they do, by its private socket.
+
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::course::Course;
+use upbeat_record::ipc::message::Request;
+use upbeat_record::ipc::message::input::InputEvent;
+use upbeat_record::ipc::{Client, find_socket};
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
+
+/// Before everybody else who is no real-time program.
+const NICENESS: i32 = -15;
+
+/// Fingers that do nothing yet.
+#[derive(Debug)]
+pub(super) struct Hand(Client);
+
+impl Hand {
+    /// The pointer is over `middle` of the output. `None`: this session has no such socket.
+    pub fn over(middle: (f64, f64)) -> Option<Hand> {
+        let mut session = Client::connect(&find_socket(|name| std::env::var_os(name)).ok()?).ok()?;
+        let event = InputEvent::PointerMove { x: middle.0, y: middle.1 };
+        session.ask(Request::Input { events: vec![event] }).ok()?;
+        Some(Hand(session))
+    }
+}
+
+/// Fingers that are under way.
+#[derive(Debug)]
+pub(super) struct Finger {
+    thread: JoinHandle<Option<Instant>>,
+}
+
+impl Finger {
+    /// Begins.
+    pub fn start(Hand(mut session): Hand, course: Course) -> Option<Finger> {
+        let mut send = move |event: InputEvent| session.ask(Request::Input { events: vec![event] }).is_ok();
+        let play = move || {
+            // A client that renders must not hold them up: a hand does not wait for a CPU. Without the permission it does.
+            let _ = rustix::process::setpriority_process(None, NICENESS);
+            let began = MonotonicClock.now();
+            let mut last = Span::ZERO;
+            for (after, event) in &course.events {
+                sleep_until(began + *after);
+                last = *after;
+                if !send(*event) {
+                    return None;
+                }
+            }
+            sleep_until(began + last + course.end);
+            Some(began)
+        };
+        let thread = std::thread::Builder::new().name("finger".into()).spawn(play).ok()?;
+        Some(Finger { thread })
+    }
+
+    /// Whether all is done.
+    pub fn is_done(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// When it began; `None` if the session was lost.
+    pub fn began(self) -> Option<Instant> {
+        self.thread.join().ok().flatten()
+    }
+}
+
+fn sleep_until(until: Instant) {
+    let left = (until - MonotonicClock.now()).max(Span::ZERO);
+    std::thread::sleep(Duration::from_nanos(left.as_nanos() as u64));
+}

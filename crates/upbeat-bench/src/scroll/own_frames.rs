@@ -1,0 +1,155 @@
+//! A client that renders each frame: the same fingers and the same physics, and a picture of all that is seen for each refresh.
+
+use wayland_client::WEnum;
+use wayland_client::protocol::wl_pointer::{self, AxisSource};
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::protocol::wl_touch;
+
+use super::tiles::Tiles;
+use upbeat_client::FramePacer;
+use upbeat_timing::scroll::{
+    Cover, Latch, Movement, NOTCH_DISTANCE, Region, SupplySettings, Terms, USUAL_DECELERATION, ViewMachine, WHEEL_TURN,
+    Way,
+};
+use upbeat_timing::time::Instant;
+
+/// The document as one picture after another.
+#[derive(Debug)]
+pub(super) struct OwnFrames {
+    surface: WlSurface,
+    pacer: FramePacer,
+    machine: ViewMachine,
+    document: Region,
+    size: (i64, i64),
+    shown: (f64, f64),
+    is_wheel: bool,
+    /// Where the finger was last.
+    finger: Option<f64>,
+    is_dirty: bool,
+    predicts: bool,
+    /// It goes left and right.
+    across: bool,
+    pub tiles: Tiles,
+    /// Pictures that were drawn.
+    pub frames: u64,
+}
+
+impl OwnFrames {
+    /// `tiles` are as large as the window. It begins at `first`, and goes left and right if it goes `across`.
+    pub fn new(
+        surface: &WlSurface,
+        pacer: FramePacer,
+        tiles: Tiles,
+        document: Region,
+        size: (i64, i64),
+        (first, across): (i64, bool),
+    ) -> Self {
+        let mut made = OwnFrames {
+            surface: surface.clone(),
+            pacer,
+            machine: ViewMachine::new(SupplySettings::default()),
+            document,
+            size,
+            shown: (0.0, 0.0),
+            is_wheel: false,
+            finger: None,
+            is_dirty: true,
+            predicts: true,
+            across,
+            tiles: tiles.across(across),
+            frames: 0,
+        };
+        let now = made.pacer.now();
+        let offset = if across { (first, 0) } else { (0, first) };
+        made.ask(now, Movement::To { offset, smoothly: false, serial: 1 });
+        made
+    }
+
+    fn terms(&self) -> Terms<'static> {
+        Terms {
+            size: self.size,
+            document: self.document,
+            axes: (self.across, !self.across),
+            keeps: USUAL_DECELERATION,
+            band: 0.0,
+            snaps: (&[], &[]),
+            predicts: self.predicts,
+            stretches: false,
+        }
+    }
+
+    /// Whether it shows where the fingers will be.
+    pub const fn predicting(mut self, predicts: bool) -> Self {
+        self.predicts = predicts;
+        self
+    }
+
+    const fn way(&self, by: f64) -> Way {
+        if self.across { Way { x: by, y: 0.0 } } else { Way { x: 0.0, y: by } }
+    }
+
+    fn ask(&mut self, at: Instant, movement: Movement) {
+        let terms = self.terms();
+        self.machine.ask(at, movement, &terms, self.shown);
+        self.is_dirty = true;
+    }
+
+    pub fn pointer_event(&mut self, event: &wl_pointer::Event) {
+        use wl_pointer::Event;
+        let now = self.pacer.now();
+        match event {
+            Event::AxisSource { axis_source: WEnum::Value(source) } => self.is_wheel = *source == AxisSource::Wheel,
+            Event::Axis { value, .. } if *value != 0.0 => {
+                let turned = Movement::Turn(self.way(value / NOTCH_DISTANCE * WHEEL_TURN));
+                self.ask(now, if self.is_wheel { turned } else { Movement::Pull(self.way(*value)) });
+            }
+            Event::AxisStop { .. } => self.ask(now, Movement::LetGo),
+            _ => {}
+        }
+    }
+
+    pub fn touch_event(&mut self, event: &wl_touch::Event) {
+        use wl_touch::Event;
+        let now = self.pacer.now();
+        match event {
+            Event::Down { x, y, .. } => self.finger = Some(if self.across { *x } else { *y }),
+            Event::Motion { x, y, .. } => {
+                let at = if self.across { *x } else { *y };
+                let before = self.finger.replace(at).unwrap_or(at);
+                self.ask(now, Movement::Pull(self.way(before - at)));
+            }
+            Event::Up { .. } | Event::Cancel => {
+                self.finger = None;
+                self.ask(now, Movement::LetGo);
+            }
+            _ => {}
+        }
+    }
+
+    /// Draws the next picture, if one is due.
+    pub fn turn(&mut self) {
+        while self.pacer.next_event().is_some() {}
+        if !(self.machine.is_active() || self.is_dirty) || !self.tiles.has(1) {
+            return;
+        }
+        self.pacer.request_frame();
+        let Some(target) = self.pacer.next_target() else { return };
+        self.is_dirty = false;
+        let latch = Latch { now: self.pacer.now(), present: target.present, interval: target.interval, scale: 1.0 };
+        let terms = self.terms();
+        let step = self.machine.latch(latch, &terms, Cover::of([self.document]), self.shown);
+        self.shown = step.at.offset;
+        if !(step.moved || step.goes_on) {
+            self.pacer.cancel_from(target.id);
+            return;
+        }
+        if let Some(buffer) = self.tiles.draw(if self.across { self.shown.0 } else { self.shown.1 } as i64) {
+            self.frames += 1;
+            self.surface.attach(Some(&buffer), 0, 0);
+            self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+        }
+        if self.pacer.bind(target.id).is_ok() {
+            self.surface.commit();
+        }
+    }
+}

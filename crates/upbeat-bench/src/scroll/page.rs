@@ -1,0 +1,173 @@
+//! The client: a window full of a long document, scrolled in one of three ways while fingers are played.
+
+use std::io;
+use std::os::fd::AsFd as _;
+
+use rustix::time::{ClockId, clock_gettime};
+use wayland_client::globals::{BindError, GlobalList, registry_queue_init};
+use wayland_client::protocol::{
+    wl_compositor::WlCompositor, wl_seat::WlSeat, wl_shm, wl_shm::WlShm, wl_surface::WlSurface,
+};
+use wayland_client::{Connection, EventQueue, QueueHandle};
+use wayland_protocols::wp::viewporter::client::{wp_viewport::WpViewport, wp_viewporter::WpViewporter};
+use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
+
+use super::course::Course;
+use super::figures::ScrollRun;
+use super::finger::{Finger, Hand};
+use super::options::{Page, PageError, PageOptions, ScrollMode};
+use super::scroller::Shows;
+use super::seen::BACKGROUND;
+use crate::process::{Usage, peer_of};
+use upbeat_client::memory::SharedMemory;
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
+
+/// How long the first pictures may take.
+const FIRST_LIGHT: Span = Span::from_seconds(10);
+/// After the pointer came.
+const SETTLES: Span = Span::from_millis(300);
+/// How a client renders that is told by when: after everybody else.
+const NICENESS: i32 = 10;
+/// A window that is not told how large it should be.
+const SIZE: (i32, i32) = (640, 480);
+
+/// Plays, and counts.
+///
+/// # Errors
+/// If the session cannot do it, or the connection breaks.
+pub fn run(options: &PageOptions) -> Result<ScrollRun, PageError> {
+    let connection = Connection::connect_to_env()?;
+    let (globals, mut queue) = registry_queue_init::<Page>(&connection)?;
+    let handle = queue.handle();
+    let mut page = Page { size: SIZE, ..Page::default() };
+    let (surface, shm) = open(&globals, &handle)?;
+    while !page.configured {
+        queue.blocking_dispatch(&mut page)?;
+    }
+    background(&globals, &handle, &shm, &surface, page.size)?;
+    let mut shows = Shows::new(options, &connection, &globals, (&surface, &shm), page.size, &handle)?;
+    let limit = MonotonicClock.now() + FIRST_LIGHT;
+    while !shows.is_there() {
+        if MonotonicClock.now() > limit || page.closed {
+            return Err(PageError::NeverShown);
+        }
+        shows.turn(&mut page);
+        crate::wait::wait::<_, PageError>(&mut queue, &mut page, Some(limit))?;
+    }
+    play(options, &connection, &mut queue, &mut page, &mut shows)
+}
+
+fn play(
+    options: &PageOptions,
+    connection: &Connection,
+    queue: &mut EventQueue<Page>,
+    page: &mut Page,
+    shows: &mut Shows,
+) -> Result<ScrollRun, PageError> {
+    let (width, height) = (f64::from(page.size.0), f64::from(page.size.1));
+    let span = |seconds: f64| Span::from_nanos((seconds * 1e9) as i64);
+    let size = (page.size.0 as usize, page.size.1 as usize);
+    let of = |size| Course::of(&options.input, span(options.seconds), span(options.pause), size);
+    let course = if options.across { of((size.1, size.0))?.turned() } else { of(size)? };
+    let view = if options.across { width } else { height };
+    let length = course.events.last().map_or(Span::ZERO, |(at, _)| *at) + course.end;
+    let hand = Hand::over((width / 2.0, height / 2.0)).ok_or(PageError::NoFinger)?;
+    // What that brings about belongs to no finger.
+    go_on(queue, page, shows, MonotonicClock.now() + SETTLES)?;
+    let compositor = peer_of(connection.backend().poll_fd()).ok();
+    let usage = || Usage::of(compositor?).ok();
+    let (before, cpu_before, counts_before) = (usage(), own_cpu(), shows.counts());
+    let finger = Finger::start(hand, course.clone()).ok_or(PageError::NoFinger)?;
+    if options.mode == ScrollMode::View {
+        // What is wanted has time. Where there is one CPU the compositor has it first then.
+        let _ = rustix::process::setpriority_process(None, NICENESS);
+    }
+    let wake_ups = go_on(queue, page, shows, MonotonicClock.now() + length)?;
+    let (after, cpu, counts) = (usage(), own_cpu() - cpu_before, shows.counts());
+    while !finger.is_done() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let began = finger.began().ok_or(PageError::NoFinger)?;
+    let compositor = after.zip(before).map(|(after, before)| after.since(before));
+    let renders = counts.renders - counts_before.renders;
+    let mut took = counts.took[counts_before.took.len()..].to_vec();
+    took.sort_unstable();
+    let (lasting, screens) = (course.lasting.as_seconds_f64().max(1e-3), (course.way / view).max(1e-3));
+    let mut run = ScrollRun {
+        input: options.input.to_string(),
+        mode: options.mode.name().to_owned(),
+        n: if options.mode == ScrollMode::Frames { 1.0 } else { options.n },
+        speed: course.speed(),
+        render_ms: took.get(took.len() / 2).copied().unwrap_or_default().as_millis_f64(),
+        renders,
+        client_fps: renders as f64 / lasting,
+        commits_per_s: (counts.commits - counts_before.commits) as f64 / lasting,
+        stalls: counts.stalls - counts_before.stalls,
+        client_wakeups_per_frame: f64::from(wake_ups) / (renders.max(1) as f64),
+        compositor_wakeups_per_s: compositor.map(|used| used.wake_ups as f64 / length.as_seconds_f64()),
+        client_cpu_ms_per_screen: cpu.as_millis_f64() / screens,
+        compositor_cpu_ms_per_screen: compositor.map(|used| used.cpu.as_millis_f64() / screens),
+        screens,
+        buffer_megabytes: shows.megabytes(),
+        moving: course.moving.iter().map(|(from, to)| (began + *from, began + *to)).collect(),
+        ..ScrollRun::default()
+    };
+    run.formula_fps = if options.mode == ScrollMode::Frames { None } else { run.formula(view) };
+    Ok(run)
+}
+
+/// Does what a client does until then. Returns how often it was woken up for that.
+fn go_on(queue: &mut EventQueue<Page>, page: &mut Page, shows: &mut Shows, until: Instant) -> Result<u32, PageError> {
+    let mut wake_ups = 0;
+    while !page.closed && MonotonicClock.now() < until {
+        shows.turn(page);
+        crate::wait::wait::<_, PageError>(queue, page, Some(until))?;
+        wake_ups += u32::from(MonotonicClock.now() < until);
+    }
+    Ok(wake_ups)
+}
+
+/// CPU time of this thread: the fingers have one of their own.
+fn own_cpu() -> Span {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Span::from_nanos(time.tv_sec * NANOS_PER_SECOND + time.tv_nsec)
+}
+
+/// A window that fills the output.
+fn open(globals: &GlobalList, handle: &QueueHandle<Page>) -> Result<(WlSurface, WlShm), BindError> {
+    let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
+    let shm: WlShm = globals.bind(handle, 1..=1, ())?;
+    let base: XdgWmBase = globals.bind(handle, 1..=6, ())?;
+    let seat: WlSeat = globals.bind(handle, 5..=9, ())?;
+    seat.get_pointer(handle, ());
+    seat.get_touch(handle, ());
+    let surface = compositor.create_surface(handle, ());
+    let toplevel = base.get_xdg_surface(&surface, handle, ()).get_toplevel(handle, ());
+    toplevel.set_title("Upbeat scroller".to_owned());
+    toplevel.set_app_id("upbeat-scroller".to_owned());
+    toplevel.set_fullscreen(None);
+    surface.commit();
+    Ok((surface, shm))
+}
+
+/// What is seen where nothing of the document is.
+fn background(
+    globals: &GlobalList,
+    handle: &QueueHandle<Page>,
+    shm: &WlShm,
+    surface: &WlSurface,
+    size: (i32, i32),
+) -> Result<(), PageError> {
+    let mut memory = SharedMemory::new("upbeat-background", 1).map_err(io::Error::from)?;
+    memory.pixels_mut().fill(BACKGROUND);
+    let pool = shm.create_pool(memory.file().as_fd(), memory.bytes() as i32, handle, ());
+    let buffer = pool.create_buffer(0, 1, 1, 4, wl_shm::Format::Xrgb8888, handle, ());
+    pool.destroy();
+    let viewporter: WpViewporter = globals.bind(handle, 1..=1, ())?;
+    let viewport: WpViewport = viewporter.get_viewport(surface, handle, ());
+    viewport.set_destination(size.0, size.1);
+    surface.attach(Some(&buffer), 0, 0);
+    surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+    surface.commit();
+    Ok(())
+}

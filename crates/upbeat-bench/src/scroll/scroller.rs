@@ -1,0 +1,187 @@
+//! What is on the window: a view with its tiles, or one picture after another.
+
+use wayland_client::globals::GlobalList;
+use wayland_client::protocol::{wl_shm::WlShm, wl_surface::WlSurface};
+use wayland_client::{Connection, QueueHandle};
+
+use super::options::{Page, PageError, PageOptions, ScrollMode};
+use super::own_frames::OwnFrames;
+use super::tiles::Tiles;
+use upbeat_client::{
+    ContentId, Demand, Extent, FramePacer, Picture, Region, ScrollEvent, ScrollOptions, ScrollView, TileRing,
+};
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
+
+/// Rows of the document, or columns: each has a colour of its own.
+const ROWS: i64 = 10_000_000;
+/// Where it begins.
+pub(super) const FIRST: i64 = 5_000_000;
+/// Tiles for one length of the window.
+const TILES: i64 = 4;
+/// What may be rendered at once, in pixels: more than four windows of any usual size.
+const BUDGET: i64 = 40_000_000;
+/// Pictures of a client that renders each frame.
+const FRAMES: usize = 4;
+
+/// A view and its tiles.
+pub(super) struct Scroller {
+    view: ScrollView,
+    contents: Vec<ContentId>,
+    ring: TileRing,
+    tiles: Tiles,
+    /// It goes left and right.
+    across: bool,
+    /// What is wanted and was not rendered yet, since when.
+    due: Option<(Demand, Instant)>,
+    counts: Counts,
+}
+
+/// What was done so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    pub renders: u64,
+    pub commits: u64,
+    pub stalls: u64,
+    rests: u64,
+    pub took: Vec<Span>,
+}
+
+/// What is on the window.
+pub(super) enum Shows {
+    Scroller(Box<Scroller>),
+    Frames(Box<OwnFrames>),
+}
+
+impl Scroller {
+    fn turn(&mut self) {
+        if let Some(wanted) = self.view.next_wanted() {
+            self.due = Some((wanted, MonotonicClock.now()));
+        }
+        if let Some((wanted, since)) = self.due
+            && self.tiles.has(self.ring.clone().fill(wanted.region).len())
+        {
+            self.due = None;
+            for tile in self.ring.fill(wanted.region) {
+                let first = if self.across { tile.region.x.start } else { tile.region.y.start };
+                let Some(buffer) = self.tiles.draw(first) else { break };
+                self.view.place(self.contents[tile.slot], Picture { buffer, region: tile.region, scale: 1 });
+            }
+            self.view.commit();
+            self.counts.renders += 1;
+            self.counts.commits += 1;
+            self.counts.took.push(MonotonicClock.now() - since);
+        }
+        while let Some(event) = self.view.next_event() {
+            match event {
+                ScrollEvent::LowWater(_) => self.counts.stalls += 1,
+                ScrollEvent::Rest { .. } => self.counts.rests += 1,
+                ScrollEvent::Offset { .. } => self.counts.commits += 1,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Shows {
+    pub fn turn(&mut self, page: &mut Page) {
+        let (released, pointer, touch) =
+            (std::mem::take(&mut page.released), std::mem::take(&mut page.pointer), std::mem::take(&mut page.touch));
+        match self {
+            Shows::Scroller(scroller) => {
+                released.into_iter().for_each(|index| scroller.tiles.released(index));
+                pointer.iter().for_each(|event| _ = scroller.view.pointer_event(event));
+                touch.iter().for_each(|event| _ = scroller.view.touch_event(event));
+                scroller.turn();
+            }
+            Shows::Frames(frames) => {
+                released.into_iter().for_each(|index| frames.tiles.released(index));
+                pointer.iter().for_each(|event| frames.pointer_event(event));
+                touch.iter().for_each(|event| frames.touch_event(event));
+                frames.turn();
+            }
+        }
+    }
+
+    pub fn is_there(&self) -> bool {
+        match self {
+            Shows::Scroller(scroller) => scroller.counts.rests > 0 && scroller.counts.renders > 0,
+            Shows::Frames(frames) => frames.frames > 0,
+        }
+    }
+
+    pub fn counts(&self) -> Counts {
+        match self {
+            Shows::Scroller(scroller) => scroller.counts.clone(),
+            Shows::Frames(frames) => Counts { renders: frames.frames, commits: frames.frames, ..Counts::default() },
+        }
+    }
+
+    pub fn megabytes(&self) -> f64 {
+        match self {
+            Shows::Scroller(scroller) => scroller.tiles.megabytes(),
+            Shows::Frames(frames) => frames.tiles.megabytes(),
+        }
+    }
+}
+
+impl Shows {
+    pub fn new(
+        options: &PageOptions,
+        connection: &Connection,
+        globals: &GlobalList,
+        (surface, shm): (&WlSurface, &WlShm),
+        size: (i32, i32),
+        handle: &QueueHandle<Page>,
+    ) -> Result<Self, PageError> {
+        let (width, height) = (i64::from(size.0), i64::from(size.1));
+        let (all, across) = (|length| Extent { start: 0, length }, options.across);
+        let document = match across {
+            false => Region { x: all(width), y: all(ROWS) },
+            true => Region { x: all(ROWS), y: all(height) },
+        };
+        let cost = |part: f64| Span::from_nanos((options.cost * 1e6 * part) as i64);
+        if options.mode == ScrollMode::Frames {
+            let pixels = (width as usize, height as usize);
+            let tiles = Tiles::new(shm, pixels, FRAMES, cost(1.0), handle)?;
+            let pacer = FramePacer::predicting(connection, globals, surface);
+            let frames = OwnFrames::new(surface, pacer, tiles, document, (width, height), (FIRST, across))
+                .predicting(options.predicts);
+            return Ok(Shows::Frames(Box::new(frames)));
+        }
+        let mut view = match options.mode {
+            ScrollMode::View => ScrollView::new(connection, globals, surface)?,
+            _ => ScrollView::by_itself(connection, globals, surface)?,
+        };
+        if options.mode == ScrollMode::View && !view.is_moved_by_compositor() {
+            return Err(PageError::NoViews);
+        }
+        let tile = if across { (width / TILES, height) } else { (width, height / TILES) };
+        let (along, beside) = if across { (width, height) } else { (height, width) };
+        // What is ahead and a third of it behind, twice as much of that where it is fast, and the view.
+        let most = (along as f64 * (1.0 + (options.n - 1.0).max(3.0) * 4.0 / 3.0)) as i64 * beside;
+        let slots = TileRing::slots_for(most.min(BUDGET), (width, height), tile);
+        let contents = (0..slots).map(|_| view.add_content()).collect::<Result<Vec<_>, _>>()?;
+        let ahead = options.n - 1.0;
+        let predicts = options.predicts;
+        let (horizontal, vertical) = (across, !across);
+        view.set_options(ScrollOptions {
+            size,
+            document,
+            horizontal,
+            vertical,
+            ahead,
+            predicts,
+            budget: BUDGET,
+            ..ScrollOptions::default()
+        });
+        view.report_offsets(!view.is_moved_by_compositor());
+        view.commit();
+        let (x, y) = if across { (FIRST, 0) } else { (0, FIRST) };
+        view.scroll_to(x as i32, y as i32, false, 1);
+        let pixels = (tile.0 as usize, tile.1 as usize);
+        // A tile that is replaced is free only after the picture in its place was shown.
+        let tiles = Tiles::new(shm, pixels, slots * 2, cost(1.0 / TILES as f64), handle)?.across(across);
+        let (due, counts, ring) = (None, Counts::default(), TileRing::new(tile, slots));
+        Ok(Shows::Scroller(Box::new(Scroller { view, contents, ring, tiles, across, due, counts })))
+    }
+}

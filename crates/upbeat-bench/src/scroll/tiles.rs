@@ -1,0 +1,87 @@
+//! The client's pixels: tiles of one size, drawn at a price.
+
+use std::collections::VecDeque;
+use std::os::fd::AsFd as _;
+
+use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm, wl_shm_pool::WlShmPool};
+use wayland_client::{Dispatch, QueueHandle};
+
+use crate::client::fill_up;
+use upbeat_client::memory::SharedMemory;
+use upbeat_timing::time::Span;
+
+/// Buffers of one size, and which of them the compositor does not have.
+#[derive(Debug)]
+pub(super) struct Tiles {
+    memory: SharedMemory,
+    size: (usize, usize),
+    buffers: Vec<WlBuffer>,
+    free: VecDeque<usize>,
+    /// What drawing one takes at least.
+    cost: Span,
+    /// They are beside each other, not below.
+    across: bool,
+}
+
+impl Tiles {
+    /// `count` of them.
+    pub fn new<State>(
+        shm: &WlShm,
+        size: (usize, usize),
+        count: usize,
+        cost: Span,
+        handle: &QueueHandle<State>,
+    ) -> std::io::Result<Self>
+    where
+        State: Dispatch<WlShmPool, ()> + Dispatch<WlBuffer, usize> + 'static,
+    {
+        let bytes = size.0 * size.1 * size_of::<u32>();
+        let memory = SharedMemory::new("upbeat-scroller", size.0 * size.1 * count)?;
+        let pool = shm.create_pool(memory.file().as_fd(), memory.bytes() as i32, handle, ());
+        let (width, height, stride) = (size.0 as i32, size.1 as i32, (size.0 * size_of::<u32>()) as i32);
+        let make = |index: usize| {
+            let offset = (index * bytes) as i32;
+            pool.create_buffer(offset, width, height, stride, wl_shm::Format::Xrgb8888, handle, index)
+        };
+        let buffers = (0..count).map(make).collect();
+        pool.destroy();
+        Ok(Tiles { memory, size, buffers, free: (0..count).collect(), cost, across: false })
+    }
+
+    /// The same of a document that goes left and right: its columns have colours, not its rows.
+    pub const fn across(mut self, across: bool) -> Self {
+        self.across = across;
+        self
+    }
+
+    /// The compositor gave one back.
+    pub fn released(&mut self, index: usize) {
+        self.free.push_back(index);
+    }
+
+    /// Whether there are so many.
+    pub fn has(&self, count: usize) -> bool {
+        self.free.len() >= count
+    }
+
+    /// Rows of the document from `first` on, or columns, drawn.
+    pub fn draw(&mut self, first: i64) -> Option<WlBuffer> {
+        let index = self.free.pop_front()?;
+        let (width, height) = self.size;
+        let pixels = self.memory.pixels_mut().chunks_mut(width * height).nth(index)?;
+        fill_up(self.cost, || {
+            for (row, pixels) in pixels.chunks_mut(width).enumerate() {
+                match self.across {
+                    false => pixels.fill((first + row as i64) as u32),
+                    true => (first..).zip(pixels).for_each(|(column, pixel)| *pixel = column as u32),
+                }
+            }
+        });
+        self.buffers.get(index).cloned()
+    }
+
+    /// What they take, in megabytes.
+    pub fn megabytes(&self) -> f64 {
+        self.memory.bytes() as f64 / 1e6
+    }
+}

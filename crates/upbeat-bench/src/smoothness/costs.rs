@@ -1,0 +1,53 @@
+//! What the frames cost: the same for the bench, for the simulator and for `examples/game`.
+
+use upbeat_lab::load::synthetic::MIXES;
+use upbeat_lab::load::{self, Load, Wanted};
+use upbeat_timing::time::{NANOS_PER_SECOND, Span};
+
+/// What to play.
+#[derive(Clone, Debug, clap::Args)]
+pub struct CostOptions {
+    /// The load: a letter of the simulator's (A to F), or a trace (CSV)
+    #[arg(long, value_name = "LOAD", default_value = "A")]
+    pub load: String,
+    /// Frames to draw
+    #[arg(long, default_value_t = 3600)]
+    pub frames: usize,
+    /// Seed of the costs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The display's rate, which costs are a share of
+    #[arg(long, value_name = "HZ", default_value_t = 60.0)]
+    pub refresh: f64,
+}
+
+/// There is no such load.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no load `{load}`: A to F, or the path of a trace ({why})")]
+pub struct NoLoad {
+    load: String,
+    why: String,
+}
+
+impl CostOptions {
+    /// The interval of the display.
+    pub fn interval(&self) -> Span {
+        Span::from_nanos((NANOS_PER_SECOND as f64 / self.refresh) as i64)
+    }
+
+    /// The costs, and the load's name.
+    ///
+    /// # Errors
+    /// If it is neither a load of the simulator nor a trace that can be read.
+    pub fn costs(&self) -> Result<Load, NoLoad> {
+        let mix = MIXES.iter().find(|mix| mix.name.split(' ').next() == Some(self.load.as_str()));
+        if let Some(mix) = mix {
+            return Ok(mix.generate(self.interval(), self.frames, self.seed));
+        }
+        let unusable = |why: String| NoLoad { load: self.load.clone(), why };
+        let wanted = Wanted { interval: self.interval(), process: None };
+        let mut load = load::read(self.load.as_ref(), &wanted).map_err(|error| unusable(error.to_string()))?.load;
+        load.frames.truncate(self.frames);
+        Ok(load)
+    }
+}

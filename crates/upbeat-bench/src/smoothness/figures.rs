@@ -1,0 +1,114 @@
+//! What became of the animation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Quantiles;
+use upbeat_lab::tally::HITCH;
+use upbeat_timing::time::{Instant, Span};
+
+/// A frame that was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// The display's count of refreshes.
+    pub(super) sequence: u64,
+    /// When.
+    pub(super) present: Instant,
+    /// The moment that its content represents.
+    pub(super) represents: Instant,
+}
+
+/// The figures of one run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SmoothRun {
+    /// The load's name.
+    pub load: String,
+    /// The display's rate, or its range of rates, in Hz.
+    #[serde(default)]
+    pub display: String,
+    /// `vsync-3`, `ahead-4`, `ahead-4+run-ahead-2` …
+    pub policy: String,
+    /// Pixel buffers of the client.
+    pub buffers: u8,
+    /// Refresh rate of the display.
+    pub refresh_hz: f64,
+    /// Frames that were shown.
+    pub frames: usize,
+    /// Frames that were drawn and not shown, because a newer one was due.
+    pub discarded: usize,
+    /// Refreshes in which the animation ran and nothing new was shown. Where the rate varies: in which the panel showed its
+    /// picture again.
+    pub drops: u64,
+    /// The same in a second.
+    pub drops_per_s: f64,
+    /// From 0 to 1, against the first run of the same load, which is triple-buffered vsync.
+    pub drop_reduction: f64,
+    /// What the simulator says of the same costs under the same policy.
+    pub simulated_drop_reduction: f64,
+    /// Gaps of more than 1.26 intervals, in a second.
+    pub hitches_per_s: f64,
+    /// Frames shown in a second.
+    pub fps: f64,
+    /// The longest gap between two frames.
+    pub longest_freeze_ms: f64,
+    /// From the moment that the content represents to light. By vsync a frame represents the refresh at which the client
+    /// was called; ahead it represents the refresh that is to show it.
+    pub latency_ms: Option<Quantiles>,
+    /// How far the content's pace is from the display's: the latency without its median.
+    pub content_error_ms: Option<Quantiles>,
+    /// The same, read from recorded pixels, in a run that was recorded.
+    pub pixel_error_ms: Option<Quantiles>,
+    /// CPU time of the compositor for a frame.
+    pub compositor_cpu_ms_per_frame: Option<f64>,
+    /// CPU time of the client for a frame.
+    pub client_cpu_ms_per_frame: Option<f64>,
+    /// Wake-ups of the compositor for a refresh.
+    pub wake_ups_per_refresh: Option<f64>,
+    /// What the client's buffers take.
+    pub buffer_megabytes: f64,
+}
+
+impl SmoothRun {
+    /// Counts what was shown on a display with this interval.
+    pub(super) fn count(mut shown: Vec<Shown>, interval: Span) -> SmoothRun {
+        shown.sort_by_key(|frame| frame.sequence);
+        let pairs = || shown.windows(2).map(|pair| (pair[0], pair[1]));
+        let drops: u64 = pairs().map(|(before, after)| (after.sequence - before.sequence).saturating_sub(1)).sum();
+        let gaps = || pairs().map(|(before, after)| after.present - before.present);
+        let hitches = gaps().filter(|gap| gap.as_nanos() as f64 > interval.as_nanos() as f64 * HITCH).count();
+        let length: Span = gaps().sum();
+        let seconds = (length.as_millis_f64() / 1e3).max(f64::MIN_POSITIVE);
+        let mut ages: Vec<Span> = shown.iter().map(|frame| frame.present - frame.represents).collect();
+        ages.sort();
+        let median = ages.get(ages.len() / 2).copied().unwrap_or_default();
+        SmoothRun {
+            frames: shown.len(),
+            drops,
+            drops_per_s: drops as f64 / seconds,
+            hitches_per_s: hitches as f64 / seconds,
+            fps: shown.len() as f64 / seconds,
+            longest_freeze_ms: gaps().max().unwrap_or_default().as_millis_f64(),
+            content_error_ms: Quantiles::of(ages.iter().map(|age| (*age - median).abs())),
+            latency_ms: Quantiles::of(ages),
+            ..SmoothRun::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_counted_on_the_display_and_content_by_its_distance_from_the_usual() {
+        let interval = Span::from_millis(10);
+        let frame = |refresh: u64, represents: u64| Shown {
+            sequence: refresh,
+            present: Instant::from_nanos(refresh * 10_000_000),
+            represents: Instant::from_nanos(represents * 10_000_000),
+        };
+        let run = SmoothRun::count(vec![frame(1, 1), frame(2, 2), frame(3, 3), frame(6, 4), frame(7, 7)], interval);
+        assert_eq!((run.drops, run.frames, run.longest_freeze_ms), (2, 5, 30.0));
+        assert_eq!(run.content_error_ms.unwrap().max, 20.0);
+        assert_eq!(run.latency_ms.unwrap().p50, 0.0);
+    }
+}

@@ -1,0 +1,326 @@
+//! The game: a window whose frames cost what a load says, paced by callbacks or ahead.
+
+use std::collections::VecDeque;
+use std::io;
+
+use wayland_client::globals::{BindError, GlobalList, registry_queue_init};
+use wayland_client::protocol::{wl_compositor::WlCompositor, wl_shm::WlShm, wl_surface::WlSurface};
+use wayland_client::{Connection, EventQueue, QueueHandle};
+use wayland_protocols::wp::fifo::v1::client::{wp_fifo_manager_v1::WpFifoManagerV1, wp_fifo_v1::WpFifoV1};
+use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
+use wayland_protocols::xdg::shell::client::{
+    xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
+};
+
+use super::costs::{CostOptions, NoLoad};
+use super::figures::{Shown, SmoothRun};
+use super::pipeline::{Frame, Permission, Pipeline};
+use crate::block_code::Code;
+use crate::client::WINDOW;
+use crate::client::buffers::{Buffers, Making};
+use crate::process::{Usage, peer_of};
+use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
+use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_v1::{Pacing, UpbeatFramePacingV1};
+use upbeat_lab::load::FrameCost;
+use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
+
+/// How long the last frames may take to be shown.
+const LAST_LIGHT: Span = Span::from_seconds(2);
+/// Bytes of a buffer: what the probe's window has.
+const BUFFER_BYTES: f64 = (WINDOW.0 * WINDOW.1 * 4) as f64;
+
+/// What to play.
+#[derive(Clone, Debug, clap::Args)]
+pub struct GameOptions {
+    /// What the frames cost
+    #[command(flatten)]
+    pub costs: CostOptions,
+    /// Pixel buffers
+    #[arg(long, default_value_t = 4)]
+    pub buffers: u8,
+    /// Frames that may be recorded further ahead than there are buffers
+    #[arg(long, default_value_t = 0)]
+    pub run_ahead: u8,
+    /// Be paced by frame callbacks, with a queue of fifo commits, instead of ahead
+    #[arg(long)]
+    pub vsync: bool,
+}
+
+/// Why there are no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum GameError {
+    /// No compositor.
+    #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
+    Connect(#[from] wayland_client::ConnectError),
+    /// The compositor ended the connection at once.
+    #[error("the compositor does not list its globals: {0}")]
+    Registry(#[from] wayland_client::globals::GlobalError),
+    /// A protocol is missing.
+    #[error("the compositor lacks a protocol that the game needs: {0}")]
+    Missing(#[from] BindError),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Dispatch(#[from] wayland_client::DispatchError),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Connection(#[from] wayland_client::backend::WaylandError),
+    /// No memory, or waiting failed.
+    #[error(transparent)]
+    System(#[from] io::Error),
+    /// There is no such load.
+    #[error(transparent)]
+    Load(#[from] NoLoad),
+}
+
+impl GameOptions {
+    /// What reports call it.
+    pub(super) fn policy(&self) -> String {
+        match (self.vsync, self.run_ahead) {
+            (true, _) => format!("vsync-{}", self.buffers),
+            (false, 0) => format!("ahead-{}", self.buffers),
+            (false, run_ahead) => format!("ahead-{}+run-ahead-{run_ahead}", self.buffers),
+        }
+    }
+}
+
+/// What the game knows. Events change it (`dispatch`); [`run`] acts.
+pub(super) struct Game {
+    pub(super) surface: WlSurface,
+    presentation: WpPresentation,
+    pub(super) fifo: Option<WpFifoV1>,
+    pub(super) pacing: Option<UpbeatFramePacingV1>,
+    pub(super) buffers: Buffers,
+    pub(super) configured: bool,
+    pub(super) closed: bool,
+    /// Targets that no frame was begun for.
+    pub(super) permissions: VecDeque<Permission>,
+    /// Since when there is a free buffer.
+    pub(super) buffer_free: Instant,
+    pub(super) shown: Vec<Shown>,
+    pub(super) discarded: usize,
+    /// What frames that are not over represent, by number.
+    pub(super) represents: Vec<Instant>,
+    over: usize,
+    /// Targets that will come without being asked for, in the place of revoked ones.
+    owed: usize,
+    /// Frames that may be under way at once.
+    limit: usize,
+    pipeline: Pipeline,
+    costs: std::vec::IntoIter<FrameCost>,
+}
+
+impl Game {
+    fn bind(
+        options: &GameOptions,
+        costs: Vec<FrameCost>,
+        globals: &GlobalList,
+        handle: &QueueHandle<Game>,
+    ) -> Result<Game, GameError> {
+        let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
+        let shm: WlShm = globals.bind(handle, 1..=1, ())?;
+        let base: XdgWmBase = globals.bind(handle, 1..=6, ())?;
+        let presentation: WpPresentation = globals.bind(handle, 1..=2, ())?;
+        let surface = compositor.create_surface(handle, ());
+        let xdg: XdgSurface = base.get_xdg_surface(&surface, handle, ());
+        let toplevel: XdgToplevel = xdg.get_toplevel(handle, ());
+        toplevel.set_title("Upbeat game".to_owned());
+        toplevel.set_app_id("upbeat-game".to_owned());
+        let (mut fifo, mut pacing) = (None, None);
+        if options.vsync {
+            let manager: WpFifoManagerV1 = globals.bind(handle, 1..=1, ())?;
+            fifo = Some(manager.get_fifo(&surface, handle, ()));
+        } else {
+            let manager: UpbeatFramePacingManagerV1 = globals.bind(handle, 1..=1, ())?;
+            let object = manager.get_frame_pacing(&surface, handle, ());
+            object.set_pacing(Pacing::Ahead);
+            object.set_ahead_limit(u32::from(options.buffers) - 1 + u32::from(options.run_ahead));
+            pacing = Some(object);
+        }
+        Ok(Game {
+            surface,
+            presentation,
+            fifo,
+            pacing,
+            buffers: Buffers::new(&shm, WINDOW, (usize::from(options.buffers), Making::AtOnce), handle)
+                .map_err(io::Error::from)?,
+            configured: false,
+            closed: false,
+            permissions: VecDeque::new(),
+            buffer_free: Instant::ZERO,
+            shown: Vec::new(),
+            discarded: 0,
+            represents: Vec::new(),
+            over: 0,
+            owed: 0,
+            limit: usize::from(options.buffers) - 1 + usize::from(options.run_ahead),
+            pipeline: Pipeline::default(),
+            costs: costs.into_iter(),
+        })
+    }
+
+    /// Asks to be told when to draw the next frame.
+    fn ask(&self, handle: &QueueHandle<Game>) {
+        match &self.pacing {
+            Some(pacing) => pacing.request_target(),
+            None => {
+                // A tick for each refresh, whether a frame was ready for it or not.
+                self.surface.frame(handle, ());
+                self.surface.commit();
+            }
+        }
+    }
+
+    /// Callbacks came: ask for the next, as every refresh ticks.
+    pub(super) fn ticked(&mut self, permission: Permission, handle: &QueueHandle<Game>) {
+        // A tick that finds the recorder busy is lost.
+        let takes = self.pipeline.is_recorder_free() && !self.pipeline.has_recorded() && self.buffers.free().is_some();
+        if takes && self.permissions.is_empty() {
+            self.permissions.push_back(permission);
+        }
+        self.ask(handle);
+    }
+
+    /// Targets from `first` on do not hold any more. Frames that were begun keep theirs and are shown as soon as they
+    /// can be; what is sent in the place of those is for frames to come, which need not ask.
+    pub(super) fn revoked(&mut self, first: u64) {
+        self.permissions.retain(|permission| permission.target.is_none_or(|target| target < first));
+        self.owed += self.pipeline.drawn_for(first);
+    }
+
+    /// A frame is over.
+    pub(super) fn ended(&mut self) {
+        self.over += 1;
+    }
+
+    /// Does what can be done at `now`.
+    fn work(&mut self, now: Instant, handle: &QueueHandle<Game>) {
+        loop {
+            // Frames whose targets were revoked are under way all the same: recording on and on for what is sent in
+            // their place would leave the display behind for good.
+            while self.pipeline.is_recorder_free()
+                && self.pipeline.len() < self.limit
+                && let Some(permission) = self.permissions.pop_front()
+                && let Some(cost) = self.costs.next()
+            {
+                self.pipeline.begin(permission, cost);
+                if self.pacing.is_some() {
+                    if self.owed > 0 {
+                        self.owed -= 1;
+                    } else {
+                        self.ask(handle);
+                    }
+                }
+            }
+            let buffer_free = self.buffers.free().map(|_| self.buffer_free);
+            let was_recording = !self.pipeline.is_recorder_free();
+            match self.pipeline.advance(now, buffer_free) {
+                Some(frame) => self.commit(frame, handle),
+                None if was_recording && self.pipeline.is_recorder_free() => {}
+                None => return,
+            }
+        }
+    }
+
+    fn commit(&mut self, frame: Frame, handle: &QueueHandle<Game>) {
+        let Some(buffer) = self.buffers.free() else { return };
+        let represents = frame.permission.represents;
+        self.buffers.draw(buffer, Code::of_time(frame.number, represents));
+        self.surface.attach(Some(self.buffers.give(buffer)), 0, 0);
+        self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+        if let (Some(pacing), Some(target)) = (&self.pacing, frame.permission.target) {
+            pacing.bind((target >> 32) as u32, target as u32);
+        }
+        if let Some(fifo) = &self.fifo {
+            fifo.wait_barrier();
+            fifo.set_barrier();
+        }
+        self.represents.push(represents);
+        self.presentation.feedback(&self.surface, handle, self.represents.len() - 1);
+        self.surface.commit();
+    }
+
+    fn is_over(&self) -> bool {
+        self.costs.len() == 0 && self.pipeline.is_empty() && self.over == self.represents.len()
+    }
+}
+
+/// Plays, and counts what was shown.
+pub fn run(options: &GameOptions) -> Result<SmoothRun, GameError> {
+    let load = options.costs.costs()?;
+    let connection = Connection::connect_to_env()?;
+    let (globals, mut queue) = registry_queue_init::<Game>(&connection)?;
+    let handle = queue.handle();
+    let limit = Pipeline::total(&load.frames) * 4 + Span::from_seconds(30);
+    let mut game = Game::bind(options, load.frames, &globals, &handle)?;
+    game.surface.commit();
+    while !game.configured {
+        queue.blocking_dispatch(&mut game)?;
+    }
+    show_first(&mut game, &mut queue, &handle)?;
+    let compositor = peer_of(connection.backend().poll_fd()).ok();
+    let usage = |pid: Option<u32>| pid.and_then(|pid| Usage::of(pid).ok());
+    let before = (usage(compositor), usage(Some(std::process::id())));
+    let began = MonotonicClock.now();
+    game.ask(&handle);
+    let mut quiet = None;
+    while !game.closed && !game.is_over() && MonotonicClock.now() < began + limit {
+        game.work(MonotonicClock.now(), &handle);
+        if game.costs.len() == 0 && game.pipeline.is_empty() {
+            // Whatever is not shown by then was taken the place of.
+            let until = *quiet.get_or_insert(MonotonicClock.now() + LAST_LIGHT);
+            if MonotonicClock.now() >= until {
+                break;
+            }
+        }
+        wait(&mut game, &mut queue, quiet)?;
+    }
+    let after = (usage(compositor), usage(Some(std::process::id())));
+    Ok(report(options, load.name, game, before, after))
+}
+
+/// The window's first picture, so that it is on screen when the animation begins.
+fn show_first(game: &mut Game, queue: &mut EventQueue<Game>, handle: &QueueHandle<Game>) -> Result<(), GameError> {
+    let now = MonotonicClock.now();
+    game.buffers.draw(0, Code::of_time(0, now));
+    game.surface.attach(Some(game.buffers.give(0)), 0, 0);
+    game.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+    game.represents.push(now);
+    game.presentation.feedback(&game.surface, handle, 0);
+    game.surface.commit();
+    while game.over == 0 && !game.closed {
+        queue.blocking_dispatch(game)?;
+    }
+    game.shown.clear();
+    game.discarded = 0;
+    Ok(())
+}
+
+/// Waits for events or for the end of a stage.
+fn wait(game: &mut Game, queue: &mut EventQueue<Game>, quiet: Option<Instant>) -> Result<(), GameError> {
+    let until = game.pipeline.next_end().into_iter().chain(quiet).min();
+    crate::wait::wait(queue, game, until)
+}
+
+type Usages = (Option<Usage>, Option<Usage>);
+
+fn report(options: &GameOptions, load: String, game: Game, before: Usages, after: Usages) -> SmoothRun {
+    let since = |after: Option<Usage>, before: Option<Usage>| Some(after?.since(before?));
+    let (compositor, client) = (since(after.0, before.0), since(after.1, before.1));
+    let frames = game.shown.len().max(1) as f64;
+    let refreshes = match (game.shown.first(), game.shown.last()) {
+        (Some(first), Some(last)) => (last.sequence - first.sequence).max(1) as f64,
+        _ => 1.0,
+    };
+    SmoothRun {
+        load,
+        policy: options.policy(),
+        buffers: options.buffers,
+        refresh_hz: options.costs.refresh,
+        discarded: game.discarded,
+        compositor_cpu_ms_per_frame: compositor.map(|usage| usage.cpu.as_millis_f64() / frames),
+        client_cpu_ms_per_frame: client.map(|usage| usage.cpu.as_millis_f64() / frames),
+        wake_ups_per_refresh: compositor.map(|usage| usage.wake_ups as f64 / refreshes),
+        buffer_megabytes: BUFFER_BYTES * f64::from(options.buffers) / 1e6,
+        ..SmoothRun::count(game.shown, options.costs.interval())
+    }
+}

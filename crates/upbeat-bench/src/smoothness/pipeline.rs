@@ -1,0 +1,155 @@
+//! The game's two stages: record, then render. Pure.
+//!
+//! ```text
+//!  permission ─► [record] ─► recorded ─► [render, needs a buffer] ─► commit
+//! ```
+
+use std::collections::VecDeque;
+
+use upbeat_lab::load::FrameCost;
+use upbeat_timing::time::{Instant, Span};
+
+/// What a frame is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Permission {
+    /// The target, by its id; `None` where callbacks pace the game.
+    pub(super) target: Option<u64>,
+    /// The moment that its content represents.
+    pub(super) represents: Instant,
+    /// When the game was told.
+    pub(super) given: Instant,
+}
+
+/// A frame on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub(super) number: u32,
+    pub(super) permission: Permission,
+    /// When recording began.
+    pub(super) started: Instant,
+    cost: FrameCost,
+    /// When the stage that it is in ends.
+    until: Instant,
+}
+
+/// The stages and what waits between them.
+#[derive(Debug, Default)]
+pub(super) struct Pipeline {
+    recording: Option<Frame>,
+    recorded: VecDeque<Frame>,
+    rendering: Option<Frame>,
+    record_free: Instant,
+    render_free: Instant,
+    frames: u32,
+}
+
+impl Pipeline {
+    /// Whether the recorder has nothing to do.
+    pub(super) fn is_recorder_free(&self) -> bool {
+        self.recording.is_none()
+    }
+
+    /// Whether a recorded frame waits for the renderer.
+    pub(super) fn has_recorded(&self) -> bool {
+        !self.recorded.is_empty()
+    }
+
+    /// Whether any frame is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.recording.is_none() && self.recorded.is_empty() && self.rendering.is_none()
+    }
+
+    /// How many frames are in it.
+    pub(super) fn len(&self) -> usize {
+        self.recorded.len() + usize::from(self.recording.is_some()) + usize::from(self.rendering.is_some())
+    }
+
+    /// How many frames are drawn for the target `first` or a later one.
+    pub(super) fn drawn_for(&self, first: u64) -> usize {
+        let frames = self.recording.iter().chain(&self.recorded).chain(&self.rendering);
+        frames.filter(|frame| frame.permission.target.is_some_and(|target| target >= first)).count()
+    }
+
+    /// Begins a frame. A stage that is free begins when it was told, not when the process woke up to notice.
+    pub(super) fn begin(&mut self, permission: Permission, cost: FrameCost) {
+        let started = permission.given.max(self.record_free);
+        self.frames += 1;
+        let until = started + cost.record;
+        self.recording = Some(Frame { number: self.frames, permission, started, cost, until });
+    }
+
+    /// Moves frames on as far as they are at `now`. `buffer_free`: since when there is a free buffer, if there is one.
+    /// Returns a frame that is finished. To be called until it returns `None`.
+    pub(super) fn advance(&mut self, now: Instant, buffer_free: Option<Instant>) -> Option<Frame> {
+        if let Some(frame) = self.recording.take_if(|frame| frame.until <= now) {
+            self.record_free = frame.until;
+            self.recorded.push_back(frame);
+        }
+        if let Some(frame) = self.rendering.take_if(|frame| frame.until <= now) {
+            self.render_free = frame.until;
+            return Some(frame);
+        }
+        if self.rendering.is_none()
+            && let Some(buffer_free) = buffer_free
+            && let Some(mut frame) = self.recorded.pop_front()
+        {
+            let start = frame.until.max(self.render_free).max(buffer_free);
+            frame.until = start + frame.cost.render;
+            self.rendering = Some(frame);
+            return self.advance(now, Some(buffer_free));
+        }
+        None
+    }
+
+    /// When a stage ends next.
+    pub(super) fn next_end(&self) -> Option<Instant> {
+        self.recording.iter().chain(&self.rendering).map(|frame| frame.until).min()
+    }
+
+    /// How long all frames took so far would be at least, for a time limit.
+    pub(super) fn total(costs: &[FrameCost]) -> Span {
+        costs.iter().map(|cost| cost.record.max(cost.render)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn permission(given: u64) -> Permission {
+        Permission { target: None, represents: at(0), given: at(given) }
+    }
+
+    const COST: FrameCost = FrameCost { record: Span::from_millis(4), render: Span::from_millis(6) };
+
+    #[test]
+    fn the_stages_overlap_and_waking_late_costs_nothing() {
+        let mut pipeline = Pipeline::default();
+        pipeline.begin(permission(0), COST);
+        assert_eq!(pipeline.next_end(), Some(at(4)));
+        // Looked at late: the stages went on meanwhile.
+        assert_eq!(pipeline.advance(at(9), Some(at(0))), None);
+        pipeline.begin(permission(0), COST);
+        assert_eq!(pipeline.next_end(), Some(at(8)));
+        let first = pipeline.advance(at(10), Some(at(0))).unwrap();
+        assert_eq!((first.number, first.started), (1, at(0)));
+        assert_eq!(pipeline.advance(at(15), Some(at(0))), None);
+        let second = pipeline.advance(at(16), Some(at(0))).unwrap();
+        assert_eq!((second.number, second.started), (2, at(4)));
+        assert!(pipeline.is_empty());
+    }
+
+    #[test]
+    fn a_recorded_frame_waits_for_a_buffer() {
+        let mut pipeline = Pipeline::default();
+        pipeline.begin(permission(0), COST);
+        assert_eq!(pipeline.advance(at(20), None), None);
+        assert!(pipeline.has_recorded() && pipeline.next_end().is_none());
+        assert_eq!(pipeline.advance(at(20), Some(at(20))), None);
+        assert_eq!(pipeline.next_end(), Some(at(26)));
+    }
+}

@@ -1,0 +1,218 @@
+//! Events, taken as they are read from the connection: a [`FramePacer`](super::FramePacer) needs no event queue, and
+//! goes with any that its program has.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wayland_backend::client::{Backend, ObjectData, ObjectId};
+use wayland_backend::protocol::Message;
+use wayland_client::protocol::wl_callback::WlCallback;
+use wayland_client::{Connection, Proxy as _, WEnum};
+use wayland_protocols::wp::presentation_time::client::wp_presentation::{self, WpPresentation};
+use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::{self, WpPresentationFeedback};
+
+use super::prediction::Prediction;
+use super::targets::Targets;
+use super::{DiscardReason, Effective, FrameTarget, Outcome, PacerEvent, Pacing, Path, Reason, RevokeReason, TargetId};
+use crate::protocol::frame_pacing::upbeat_frame_pacing_v1::{Event, UpbeatFramePacingV1};
+use crate::wire::{instant, join};
+use upbeat_timing::time::Span;
+
+/// Events that nobody took before the oldest is forgotten: several seconds of them.
+const MOST_EVENTS: usize = 1024;
+/// `CLOCK_MONOTONIC`, until the compositor says otherwise.
+const MONOTONIC: u32 = 1;
+
+/// Where targets come from.
+#[derive(Debug)]
+pub(super) enum Source {
+    Sent(Targets),
+    Predicted(Prediction),
+}
+
+/// What events change and the pacer reads.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) source: Source,
+    pub(super) effective: Effective,
+    pub(super) most_ahead: u32,
+    pub(super) clock: u32,
+    pub(super) events: VecDeque<PacerEvent>,
+}
+
+/// Shared by a pacer and its objects.
+#[derive(Clone, Debug)]
+pub(super) struct Shared(Arc<Mutex<State>>);
+
+/// What an object is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Role {
+    Pacing,
+    Presentation,
+    Callback,
+    /// Of the frame for this target.
+    Feedback(TargetId),
+    /// Of what says nothing but when refreshes are.
+    Glimpse,
+}
+
+#[derive(Debug)]
+struct Listener {
+    role: Role,
+    shared: Shared,
+}
+
+impl Shared {
+    pub(super) fn new(source: Source) -> Self {
+        // What frame callbacks are; a compositor that sends targets says what else.
+        let effective = Effective { pacing: Pacing::Vsync, ahead: 1, min_buffers: 2, reason: None };
+        let events = VecDeque::new();
+        Shared(Arc::new(Mutex::new(State { source, effective, most_ahead: 1, clock: MONOTONIC, events })))
+    }
+
+    /// Never held while a request is sent.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a new object is given to tell its events to.
+    pub(super) fn listener(&self, role: Role) -> Arc<dyn ObjectData> {
+        Arc::new(Listener { role, shared: self.clone() })
+    }
+}
+
+impl ObjectData for Listener {
+    fn event(self: Arc<Self>, backend: &Backend, message: Message<ObjectId, OwnedFd>) -> Option<Arc<dyn ObjectData>> {
+        let connection = Connection::from_backend(backend.clone());
+        let mut state = self.shared.lock();
+        match self.role {
+            Role::Pacing => {
+                if let Ok((_, event)) = UpbeatFramePacingV1::parse_event(&connection, message) {
+                    state.paced(event);
+                }
+            }
+            Role::Presentation => {
+                if let Ok((_, wp_presentation::Event::ClockId { clk_id })) =
+                    WpPresentation::parse_event(&connection, message)
+                {
+                    state.clock = clk_id;
+                }
+            }
+            Role::Callback => {
+                if WlCallback::parse_event(&connection, message).is_ok()
+                    && let Source::Predicted(prediction) = &mut state.source
+                {
+                    prediction.called_back();
+                }
+            }
+            Role::Feedback(id) => {
+                if let Ok((_, event)) = WpPresentationFeedback::parse_event(&connection, message) {
+                    state.seen(id, event);
+                }
+            }
+            Role::Glimpse => {
+                if let Ok((_, event)) = WpPresentationFeedback::parse_event(&connection, message) {
+                    state.glimpsed(&event);
+                }
+            }
+        }
+        None
+    }
+
+    fn destroyed(&self, _: ObjectId) {}
+}
+
+impl State {
+    pub(super) fn tell(&mut self, event: PacerEvent) {
+        if self.events.len() == MOST_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    fn ended(&mut self, ended: Option<(FrameTarget, Outcome)>) {
+        if let Some((target, outcome)) = ended {
+            self.tell(PacerEvent::Ended { target, outcome });
+        }
+    }
+
+    fn paced(&mut self, event: Event) {
+        let Source::Sent(targets) = &mut self.source else { return };
+        match event {
+            Event::Capabilities { ahead_limit } => self.most_ahead = ahead_limit,
+            Event::Effective { pacing, ahead, min_buffers, reason } => {
+                // A value from a later version of the protocol is nothing that this one could act on.
+                let (WEnum::Value(pacing), reason) = (pacing, known(reason, Reason::Policy)) else { return };
+                self.effective = Effective { pacing, ahead, min_buffers, reason: Some(reason) };
+                self.tell(PacerEvent::Effective(self.effective));
+            }
+            Event::Target { id_hi, id_lo, tv_sec_hi, tv_sec_lo, tv_nsec, ready_by, interval, .. } => {
+                let present = instant(tv_sec_hi, tv_sec_lo, tv_nsec);
+                targets.target(FrameTarget {
+                    id: TargetId(join(id_hi, id_lo)),
+                    present,
+                    ready_by: present - Span::from_nanos(ready_by.into()),
+                    interval: Span::from_nanos(interval.into()),
+                });
+            }
+            Event::Revoked { id_hi, id_lo, reason } => {
+                let first = TargetId(join(id_hi, id_lo));
+                targets.revoked(first);
+                self.tell(PacerEvent::Revoked { first, reason: known(reason, RevokeReason::Output) });
+            }
+            Event::Cancelled { id_hi, id_lo } => {
+                self.tell(PacerEvent::Cancelled { first: TargetId(join(id_hi, id_lo)) });
+            }
+            Event::Presented { id_hi, id_lo, tv_sec_hi, tv_sec_lo, tv_nsec, margin, path } => {
+                let outcome = Outcome::Presented {
+                    at: instant(tv_sec_hi, tv_sec_lo, tv_nsec),
+                    margin: Some(Span::from_nanos(margin.into())),
+                    path: known(path, Path::Composited),
+                };
+                let ended = targets.ended(TargetId(join(id_hi, id_lo)), outcome);
+                self.ended(ended);
+            }
+            Event::Discarded { id_hi, id_lo, reason } => {
+                let outcome = Outcome::Discarded(known(reason, DiscardReason::Newer));
+                let ended = targets.ended(TargetId(join(id_hi, id_lo)), outcome);
+                self.ended(ended);
+            }
+        }
+    }
+
+    fn glimpsed(&mut self, event: &wp_presentation_feedback::Event) {
+        use wp_presentation_feedback::Event::Presented;
+        if let (Source::Predicted(prediction), Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, .. }) =
+            (&mut self.source, event)
+        {
+            let interval = (*refresh > 0).then(|| Span::from_nanos((*refresh).into()));
+            prediction.glimpsed(instant(*tv_sec_hi, *tv_sec_lo, *tv_nsec), interval);
+        }
+    }
+
+    /// Feedback is asked for where targets are predicted.
+    fn seen(&mut self, id: TargetId, event: wp_presentation_feedback::Event) {
+        use wp_presentation_feedback::{Event, Kind};
+        let Source::Predicted(prediction) = &mut self.source else { return };
+        match event {
+            Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, flags, .. } => {
+                let at = instant(tv_sec_hi, tv_sec_lo, tv_nsec);
+                let interval = (refresh > 0).then(|| Span::from_nanos(refresh.into()));
+                let is_direct = flags.into_result().is_ok_and(|flags| flags.contains(Kind::ZeroCopy));
+                let path = if is_direct { Path::Direct } else { Path::Composited };
+                let target = prediction.presented(id, at, interval);
+                self.ended(target.map(|target| (target, Outcome::Presented { at, margin: None, path })));
+            }
+            Event::Discarded => {
+                let ended = prediction.discarded(id);
+                self.ended(ended);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn known<T>(value: WEnum<T>, otherwise: T) -> T {
+    value.into_result().unwrap_or(otherwise)
+}

@@ -1,0 +1,100 @@
+//! Events, taken as they are read from the connection: a [`ScrollView`](super::ScrollView) needs no event queue.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wayland_backend::client::{Backend, ObjectData, ObjectId};
+use wayland_backend::protocol::Message;
+use wayland_client::{Connection, Proxy};
+
+use super::{Demand, Extent, LowWater, Region, ScrollEvent, Side};
+use crate::protocol::scroll::upbeat_scroll_view_v1::{self as wire, UpbeatScrollViewV1};
+use crate::wire::instant;
+
+/// Events that nobody took before the oldest is forgotten: seconds of one in each refresh.
+const MOST_EVENTS: usize = 1024;
+
+/// What events change and the program reads.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    pub events: VecDeque<ScrollEvent>,
+    /// What is to be rendered: a newer one takes its place.
+    pub wanted: Option<Demand>,
+}
+
+impl Heard {
+    pub fn tell(&mut self, event: ScrollEvent) {
+        if self.events.len() == MOST_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    fn view(&mut self, event: wire::Event) {
+        use wire::Event;
+        match event {
+            Event::Budget { kilopixels } => self.tell(ScrollEvent::Budget(i64::from(kilopixels) * 1_000)),
+            // A value from a later version of the protocol is nothing that this one could act on.
+            Event::Effective { mode, reason } => {
+                if let (Ok(mode), Ok(reason)) = (mode.into_result(), reason.into_result()) {
+                    self.tell(ScrollEvent::Effective(mode, reason));
+                }
+            }
+            Event::Wanted { x, y, width, height, tv_sec_hi, tv_sec_lo, tv_nsec } => {
+                let extent = |start: i32, length: i32| Extent { start: start.into(), length: length.into() };
+                let region = Region { x: extent(x, width), y: extent(y, height) };
+                self.wanted = Some(Demand { region, by: instant(tv_sec_hi, tv_sec_lo, tv_nsec) });
+            }
+            Event::LowWater { side, px, tv_sec_hi, tv_sec_lo, tv_nsec } => {
+                let side = match side.into_result() {
+                    Ok(wire::Side::Left) => Side::Left,
+                    Ok(wire::Side::Right) => Side::Right,
+                    Ok(wire::Side::Up) => Side::Up,
+                    _ => Side::Down,
+                };
+                let until = instant(tv_sec_hi, tv_sec_lo, tv_nsec);
+                self.tell(ScrollEvent::LowWater(LowWater { side, left: px.into(), until }));
+            }
+            Event::Rest { x, y, x_fraction, y_fraction, serial } => {
+                let (x, y) = (f64::from(x) + x_fraction, f64::from(y) + y_fraction);
+                self.tell(ScrollEvent::Rest { x, y, serial });
+            }
+            Event::Offset { x, y, x_fraction, y_fraction, tv_sec_hi, tv_sec_lo, tv_nsec, .. } => {
+                let (x, y) = (f64::from(x) + x_fraction, f64::from(y) + y_fraction);
+                self.tell(ScrollEvent::Offset { x, y, present: instant(tv_sec_hi, tv_sec_lo, tv_nsec) });
+            }
+        }
+    }
+}
+
+/// Shared by a view and its objects.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared(Arc<Mutex<Heard>>);
+
+impl Shared {
+    /// Never held while a request is sent.
+    pub fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a view object is given to tell its events to.
+    pub fn listener(&self) -> Arc<dyn ObjectData> {
+        Arc::new(ViewListener(self.clone()))
+    }
+}
+
+#[derive(Debug)]
+struct ViewListener(Shared);
+
+impl ObjectData for ViewListener {
+    fn event(self: Arc<Self>, backend: &Backend, message: Message<ObjectId, OwnedFd>) -> Option<Arc<dyn ObjectData>> {
+        let connection = Connection::from_backend(backend.clone());
+        if let Ok((_, event)) = UpbeatScrollViewV1::parse_event(&connection, message) {
+            self.0.lock().view(event);
+        }
+        None
+    }
+
+    fn destroyed(&self, _: ObjectId) {}
+}

@@ -1,0 +1,85 @@
+//! A pixel of glass above all contents: it is always seen, and so it is called back at each refresh that shows the view. The view's
+//! own surface is not where compositors ask what is seen, since its contents cover it; nor is any content, which comes and goes.
+
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+
+use wayland_client::Proxy as _;
+use wayland_client::globals::GlobalList;
+use wayland_client::protocol::wl_buffer::WlBuffer;
+use wayland_client::protocol::wl_compositor::{self, WlCompositor};
+use wayland_client::protocol::wl_region::WlRegion;
+use wayland_client::protocol::wl_shm::{self, WlShm};
+use wayland_client::protocol::wl_shm_pool::{self, WlShmPool};
+use wayland_client::protocol::wl_subcompositor::{self, WlSubcompositor};
+use wayland_client::protocol::wl_subsurface::WlSubsurface;
+use wayland_client::protocol::wl_surface::WlSurface;
+
+use super::super::ScrollError;
+use crate::binding::{Deaf, bind};
+use crate::memory::SharedMemory;
+
+#[derive(Debug)]
+pub(super) struct Glass {
+    pub surface: WlSurface,
+    subsurface: WlSubsurface,
+    buffer: WlBuffer,
+}
+
+impl Glass {
+    /// Above the surface of a view, from whose next commit on it is seen.
+    pub fn new(globals: &GlobalList, view: &WlSurface) -> Result<Self, ScrollError> {
+        let gone = |_| ScrollError::Gone;
+        let compositor: WlCompositor = bind(globals, 4, Arc::new(Deaf)).ok_or(ScrollError::Missing("wl_compositor"))?;
+        let subcompositor: WlSubcompositor =
+            bind(globals, 1, Arc::new(Deaf)).ok_or(ScrollError::Missing("wl_subcompositor"))?;
+        let shm: WlShm = bind(globals, 1, Arc::new(Deaf)).ok_or(ScrollError::Missing("wl_shm"))?;
+        let request = wl_compositor::Request::CreateSurface {};
+        let surface: WlSurface = compositor.send_constructor(request, Arc::new(Deaf)).map_err(gone)?;
+        let request = wl_subcompositor::Request::GetSubsurface { surface: surface.clone(), parent: view.clone() };
+        let subsurface = subcompositor.send_constructor(request, Arc::new(Deaf)).map_err(gone)?;
+        subcompositor.destroy();
+        let buffer = clear(&shm)?;
+        take_no_input(&compositor, &surface)?;
+        surface.attach(Some(&buffer), 0, 0);
+        surface.damage_buffer(0, 0, 1, 1);
+        surface.commit();
+        Ok(Glass { surface, subsurface, buffer })
+    }
+
+    /// It stays above `content`, which is new.
+    pub fn raise(&self, content: &WlSurface) {
+        self.subsurface.place_above(content);
+    }
+}
+
+impl Drop for Glass {
+    fn drop(&mut self) {
+        self.subsurface.destroy();
+        self.surface.destroy();
+        self.buffer.destroy();
+    }
+}
+
+/// A pixel that nothing is seen of: memory is zero when it is new.
+fn clear(shm: &WlShm) -> Result<WlBuffer, ScrollError> {
+    let gone = |_| ScrollError::Gone;
+    let memory = SharedMemory::new("upbeat-glass", 1).map_err(|_| ScrollError::NoMemory)?;
+    let fd = memory.file().as_fd().try_clone_to_owned().map_err(|_| ScrollError::NoMemory)?;
+    let request = wl_shm::Request::CreatePool { fd: fd.as_fd(), size: memory.bytes() as i32 };
+    let pool: WlShmPool = shm.send_constructor(request, Arc::new(Deaf)).map_err(gone)?;
+    let format = wayland_client::WEnum::Value(wl_shm::Format::Argb8888);
+    let request = wl_shm_pool::Request::CreateBuffer { offset: 0, width: 1, height: 1, stride: 4, format };
+    let buffer = pool.send_constructor(request, Arc::new(Deaf)).map_err(gone)?;
+    pool.destroy();
+    Ok(buffer)
+}
+
+/// Nothing is pressed or touched on `surface` from its next commit on.
+pub(super) fn take_no_input(compositor: &WlCompositor, surface: &WlSurface) -> Result<(), ScrollError> {
+    let request = wl_compositor::Request::CreateRegion {};
+    let nowhere: WlRegion = compositor.send_constructor(request, Arc::new(Deaf)).map_err(|_| ScrollError::Gone)?;
+    surface.set_input_region(Some(&nowhere));
+    nowhere.destroy();
+    Ok(())
+}

@@ -1,0 +1,369 @@
+//! A view that moves itself: by frame callbacks, with `wp_viewport` cutting its contents off at its edges.
+//!
+//! Contents take no input: they move below fingers, and compositors differ in what coordinates a touch then has. The surface of the
+//! outermost view has it all, and never moves.
+
+mod gesture;
+mod glass;
+mod hand;
+mod layout;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use wayland_client::globals::GlobalList;
+use wayland_client::protocol::wl_compositor::WlCompositor;
+use wayland_client::protocol::wl_subsurface::WlSubsurface;
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::protocol::{wl_pointer, wl_touch};
+use wayland_client::{Connection, Proxy as _};
+use wayland_protocols::wp::viewporter::client::wp_viewport::WpViewport;
+use wayland_protocols::wp::viewporter::client::wp_viewporter::{self, WpViewporter};
+
+use self::glass::{Glass, take_no_input};
+use self::hand::Hand;
+use self::layout::{Placed, lies, placed};
+use super::content::{Part, Picture};
+use super::listener::Shared;
+use super::{ContentRole, Extent, Region, ScrollError, ScrollEvent, ScrollOptions};
+use crate::FramePacer;
+use crate::binding::{Deaf, bind};
+use upbeat_timing::scroll::{Cover, Latch, Movement, SupplySettings, Terms, ViewMachine};
+use upbeat_timing::time::{Instant, Span};
+
+/// What moves, shared with the view around it.
+type SharedView = Arc<Mutex<Own>>;
+/// What that one has of it.
+type WeakView = Weak<Mutex<Own>>;
+
+/// A view that moves itself.
+#[derive(Clone, Debug)]
+pub(super) struct OwnView {
+    view: SharedView,
+    hand: Hand,
+}
+
+/// What moves, and what is seen of it.
+#[derive(Debug)]
+struct Own {
+    surface: WlSurface,
+    /// Those of the views around it, innermost first.
+    around: Vec<WlSurface>,
+    viewporter: WpViewporter,
+    pacer: FramePacer,
+    glass: Glass,
+    options: ScrollOptions,
+    contents: Vec<OwnContent>,
+    machine: ViewMachine,
+    shown: (f64, f64),
+    /// What of the view is seen through those around it, in its own coordinates; `None`: all.
+    clip: Option<Region>,
+    /// There may be something to be done in the next frame.
+    is_dirty: bool,
+    /// So long before it is seen the hand was where this motion shows it. The same for all of it, so that each refresh goes as far
+    /// as the one before, however early frames are drawn.
+    behind: Span,
+    armed: bool,
+    /// The time that its program plays.
+    played: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct OwnContent {
+    surface: WlSurface,
+    subsurface: WlSubsurface,
+    viewport: WpViewport,
+    role: ContentRole,
+    picture: Option<Picture>,
+    shown: Shown,
+    /// Its picture was not shown yet.
+    is_fresh: bool,
+    nested: Option<WeakView>,
+}
+
+/// Where a content is. One that is out of sight keeps its picture: compositors would give back the buffer of one that shows
+/// nothing, and it may come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// It had no picture yet.
+    Never,
+    /// One pixel of it, below the view.
+    Hidden,
+    /// Above the contents before it.
+    Seen(Placed),
+}
+
+/// The furthest that a hand is foretold: beyond, guesses are cut short, and more or less so from one refresh to the next.
+const FURTHEST: Span = Span::from_millis(12);
+/// Of what is hidden.
+const HIDDEN: Placed =
+    Placed { seen: Region { x: Extent { start: 0, length: 1 }, y: Extent { start: 0, length: 1 } }, from: (0, 0) };
+
+fn lock(view: &Mutex<Own>) -> MutexGuard<'_, Own> {
+    view.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl OwnView {
+    /// `around`: the surfaces of the views around it, innermost first, if it is a content.
+    pub fn new(
+        connection: &Connection,
+        globals: &GlobalList,
+        surface: &WlSurface,
+        around: Option<Vec<WlSurface>>,
+    ) -> Result<Self, ScrollError> {
+        let own = Own {
+            surface: surface.clone(),
+            viewporter: bind(globals, 1, Arc::new(Deaf)).ok_or(ScrollError::Missing("wp_viewporter"))?,
+            pacer: FramePacer::predicting(connection, globals, surface),
+            glass: Glass::new(globals, surface)?,
+            options: ScrollOptions::default(),
+            contents: Vec::new(),
+            machine: ViewMachine::new(SupplySettings::default()),
+            shown: (0.0, 0.0),
+            clip: around.as_ref().map(|_| Region::default()),
+            around: around.unwrap_or_default(),
+            is_dirty: true,
+            behind: Span::ZERO,
+            armed: false,
+            played: None,
+        };
+        Ok(OwnView { view: Arc::new(Mutex::new(own)), hand: Hand::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Own> {
+        lock(&self.view)
+    }
+
+    /// Content `index` is a view of its own.
+    pub fn nest(&self, index: usize, inner: &OwnView) {
+        if let Some(content) = self.lock().contents.get_mut(index) {
+            content.nested = Some(Arc::downgrade(&inner.view));
+        }
+    }
+
+    pub fn add(&self, part: &Part, compositor: &WlCompositor) -> Result<(), ScrollError> {
+        let gone = |_| ScrollError::Gone;
+        let mut own = self.lock();
+        let request = wp_viewporter::Request::GetViewport { surface: part.surface.clone() };
+        let viewport = own.viewporter.send_constructor(request, Arc::new(Deaf)).map_err(gone)?;
+        take_no_input(compositor, &part.surface)?;
+        own.glass.raise(&part.surface);
+        own.contents.push(OwnContent {
+            surface: part.surface.clone(),
+            subsurface: part.subsurface.clone(),
+            viewport,
+            role: part.role,
+            picture: None,
+            shown: Shown::Never,
+            is_fresh: false,
+            nested: None,
+        });
+        Ok(())
+    }
+
+    /// What is said holds from the commit of the view's surface on, which is to follow.
+    pub fn apply(&self, options: Option<&ScrollOptions>, parts: &mut [Part]) {
+        let mut own = self.lock();
+        if let Some(options) = options {
+            own.options = options.clone();
+            own.machine.set_supply(SupplySettings::with_budget(options.budget).ahead_by(options.ahead));
+        }
+        for (content, part) in own.contents.iter_mut().zip(parts).filter(|(_, part)| part.is_new) {
+            part.is_new = false;
+            content.is_fresh |= content.picture != part.picture;
+            content.picture.clone_from(&part.picture);
+            content.role = part.role;
+        }
+        own.lay_out();
+        own.is_dirty = true;
+        if own.pacer.glimpse(&own.glass.surface) {
+            own.glass.surface.commit();
+        }
+    }
+
+    pub fn report_offsets(&self, armed: bool) {
+        self.lock().armed = armed;
+    }
+
+    pub fn shown(&self) -> (f64, f64) {
+        self.lock().shown
+    }
+
+    pub fn now(&self) -> Instant {
+        self.lock().pacer.now()
+    }
+
+    pub fn ask(&self, movement: Movement) {
+        let mut own = self.lock();
+        let now = own.moment();
+        own.ask(now, movement);
+    }
+
+    pub fn pointer_event(&mut self, event: &wl_pointer::Event) -> bool {
+        self.hand.pointer(&self.view, event)
+    }
+
+    pub fn touch_event(&mut self, event: &wl_touch::Event) -> bool {
+        self.hand.touch(&self.view, event)
+    }
+
+    /// What is due at `now`.
+    pub fn turn(&self, now: Instant, shared: &Shared) {
+        self.lock().turn(now, shared);
+    }
+
+    /// The same where time is played: from now on it is that of the last call.
+    pub fn play(&self, now: Instant, shared: &Shared) {
+        let mut own = self.lock();
+        own.played = Some(now);
+        own.turn(now, shared);
+    }
+}
+
+impl Own {
+    fn moment(&self) -> Instant {
+        self.played.unwrap_or_else(|| self.pacer.now())
+    }
+
+    fn ask(&mut self, at: Instant, movement: Movement) {
+        let Own { machine, options, shown, .. } = self;
+        if options.size.0 > 0 && options.size.1 > 0 {
+            machine.ask(at, movement, &terms(options), *shown);
+        } else {
+            machine.begin(movement);
+        }
+        self.is_dirty = true;
+    }
+
+    fn turn(&mut self, now: Instant, shared: &Shared) {
+        while self.pacer.next_event().is_some() {}
+        if !(self.machine.is_active() || self.is_dirty) || self.options.size.0 <= 0 || self.options.size.1 <= 0 {
+            return;
+        }
+        self.pacer.request_frame();
+        let Some(target) = self.pacer.next_target_at(now) else { return };
+        self.is_dirty = false;
+        self.behind = self.behind.max(target.present - now - FURTHEST);
+        let latch = Latch { now, present: target.present - self.behind, interval: target.interval, scale: 1.0 };
+        let step = self.machine.latch(latch, &terms(&self.options), self.cover(), self.shown);
+        let (x, y) = step.at.offset;
+        let mut heard = shared.lock();
+        if step.wanted.is_some() {
+            heard.wanted = step.wanted;
+        }
+        if let Some(low) = step.low_water {
+            heard.tell(ScrollEvent::LowWater(low));
+        }
+        if step.moved && self.armed {
+            heard.tell(ScrollEvent::Offset { x, y, present: target.present });
+        }
+        if !step.goes_on {
+            self.behind = Span::ZERO;
+        }
+        if step.rests {
+            heard.tell(ScrollEvent::Rest { x, y, serial: step.at.serial });
+        }
+        drop(heard);
+        if step.moved {
+            self.shown = step.at.offset;
+            self.lay_out();
+        }
+        if !(step.moved || step.goes_on) || self.pacer.bind_on(target.id, &self.glass.surface).is_err() {
+            self.pacer.cancel_from(target.id);
+            return;
+        }
+        self.glass.surface.commit();
+        self.surface.commit();
+        self.around.iter().for_each(WlSurface::commit);
+    }
+
+    /// What of the document is there.
+    fn cover(&self) -> Cover {
+        let documents = self.contents.iter().filter(|content| content.role == ContentRole::Document);
+        Cover::of(documents.filter_map(|content| content.picture.as_ref()).map(|picture| picture.region))
+    }
+
+    /// What of the view is seen.
+    fn clip(&self) -> Region {
+        let length = |length: i32| Extent { start: 0, length: length.into() };
+        self.clip.unwrap_or(Region { x: length(self.options.size.0), y: length(self.options.size.1) })
+    }
+
+    /// Puts the contents where they are, from the commit of the view's surface on.
+    fn lay_out(&mut self) {
+        let (clip, shown, ranges) = (self.clip(), self.shown, terms(&self.options).ranges());
+        let mut below = self.surface.clone();
+        for content in &mut self.contents {
+            let Some(picture) = &content.picture else { continue };
+            let now = placed(lies(picture.region, content.role, shown, ranges), clip);
+            content.show(now.map_or(Shown::Hidden, Shown::Seen), (clip.x.start, clip.y.start), &below, &self.surface);
+            if now.is_some() {
+                below.clone_from(&content.surface);
+            }
+        }
+    }
+
+    /// Others are seen through those around it by now.
+    fn clip_to(&mut self, clip: Region) {
+        if self.clip.replace(clip) != Some(clip) {
+            self.lay_out();
+        }
+    }
+}
+
+impl OwnContent {
+    /// Shows it so. `origin`: of what is seen of the view, where its surface begins. `below`: what is seen right below it.
+    fn show(&mut self, now: Shown, origin: (i64, i64), below: &WlSurface, view: &WlSurface) {
+        let Some(picture) = &self.picture else { return };
+        if now == self.shown && !self.is_fresh {
+            return;
+        }
+        if std::mem::take(&mut self.is_fresh) {
+            self.surface.set_buffer_scale(picture.scale);
+            self.surface.attach(Some(&picture.buffer), 0, 0);
+            self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+        }
+        let was_seen = matches!(self.shown, Shown::Seen(_));
+        let (Placed { seen, from }, origin) = match now {
+            Shown::Seen(placed) => (placed, origin),
+            _ => (HIDDEN, (0, 0)),
+        };
+        match now {
+            Shown::Seen(_) if !was_seen => self.subsurface.place_above(below),
+            Shown::Hidden if self.shown != Shown::Hidden => self.subsurface.place_below(view),
+            _ => {}
+        }
+        let (width, height) = (seen.x.length, seen.y.length);
+        self.viewport.set_source(from.0 as f64, from.1 as f64, width as f64, height as f64);
+        self.viewport.set_destination(width as i32, height as i32);
+        self.subsurface.set_position((seen.x.start - origin.0) as i32, (seen.y.start - origin.1) as i32);
+        self.shown = now;
+        if let Some(nested) = self.nested.as_ref().and_then(Weak::upgrade) {
+            let inside = |from: i64, length: i64| Extent { start: from, length };
+            let is_seen = now != Shown::Hidden;
+            let clip = Region { x: inside(from.0, seen.x.length), y: inside(from.1, seen.y.length) };
+            lock(&nested).clip_to(if is_seen { clip } else { Region::default() });
+        }
+        self.surface.commit();
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.contents.iter().for_each(|content| content.viewport.destroy());
+        self.viewporter.destroy();
+    }
+}
+
+fn terms(options: &ScrollOptions) -> Terms<'_> {
+    Terms {
+        size: (options.size.0.into(), options.size.1.into()),
+        document: options.document,
+        axes: (options.horizontal, options.vertical),
+        keeps: f64::from(options.deceleration) / 1e3,
+        band: f64::from(options.rubber_band),
+        snaps: (&options.snaps_x, &options.snaps_y),
+        predicts: options.predicts,
+        // Nothing of the sort can be shown with a viewport.
+        stretches: false,
+    }
+}

@@ -1,0 +1,111 @@
+//! A view that the compositor moves.
+
+use std::sync::Arc;
+
+use wayland_client::Proxy as _;
+use wayland_client::globals::GlobalList;
+use wayland_client::protocol::wl_surface::WlSurface;
+
+use super::content::Part;
+use super::listener::Shared;
+use super::{ContentRole, Region, ScrollError, ScrollOptions};
+use crate::binding::{Deaf, bind};
+use crate::protocol::scroll::upbeat_scroll_content_v1::{Role, UpbeatScrollContentV1};
+use crate::protocol::scroll::upbeat_scroll_manager_v1::{self as manager, UpbeatScrollManagerV1};
+use crate::protocol::scroll::upbeat_scroll_view_v1::{
+    self as wire, Axes, Behavior, Inputs, Options, UpbeatScrollViewV1,
+};
+
+/// The version from which on the ends of a view may be stretched.
+const STRETCHED_SINCE: u32 = 2;
+
+/// A view and its contents, as the compositor knows them.
+#[derive(Debug)]
+pub(super) struct ServedView {
+    view: UpbeatScrollViewV1,
+    contents: Vec<UpbeatScrollContentV1>,
+}
+
+impl ServedView {
+    /// `None` where the compositor does not have it.
+    pub fn new(globals: &GlobalList, surface: &WlSurface, shared: &Shared) -> Option<Self> {
+        let manager: UpbeatScrollManagerV1 = bind(globals, STRETCHED_SINCE, Arc::new(Deaf))?;
+        let request = manager::Request::GetView { surface: surface.clone() };
+        let view = manager.send_constructor(request, shared.listener()).ok();
+        manager.destroy();
+        Some(ServedView { view: view?, contents: Vec::new() })
+    }
+
+    pub fn set_options(&self, options: &ScrollOptions) {
+        let Region { x, y } = options.document;
+        let wire = |value: i64| value.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        self.view.set_document(wire(x.start), wire(y.start), wire(x.length), wire(y.length));
+        let mut axes = Axes::empty();
+        axes.set(Axes::Horizontal, options.horizontal);
+        axes.set(Axes::Vertical, options.vertical);
+        self.view.set_axes(axes);
+        let mut inputs = Inputs::empty();
+        inputs.set(Inputs::Drag, options.drag);
+        inputs.set(Inputs::Wheel, options.wheel);
+        inputs.set(Inputs::Finger, options.finger);
+        self.view.set_inputs(inputs);
+        self.view.set_physics(options.deceleration, options.rubber_band);
+        let bytes = |snaps: &[i32]| snaps.iter().flat_map(|at| at.to_ne_bytes()).collect();
+        self.view.set_snaps(Axes::Horizontal, bytes(&options.snaps_x));
+        self.view.set_snaps(Axes::Vertical, bytes(&options.snaps_y));
+        let mut wishes = Options::empty();
+        wishes.set(Options::Unpredicted, !options.predicts);
+        wishes.set(Options::Stretched, options.stretches && self.view.version() >= STRETCHED_SINCE);
+        self.view.set_options(wishes);
+    }
+
+    pub fn add(&mut self, part: &Part) -> Result<(), ScrollError> {
+        let request = wire::Request::GetContent { surface: part.surface.clone() };
+        let content = self.view.send_constructor(request, Arc::new(Deaf)).map_err(|_| ScrollError::Gone)?;
+        self.contents.push(content);
+        Ok(())
+    }
+
+    /// Where a content is from the view's next commit on.
+    pub fn place(&self, index: usize, part: &Part) {
+        let (Some(content), Some(picture)) = (self.contents.get(index), &part.picture) else { return };
+        content.set_position(picture.region.x.start as i32, picture.region.y.start as i32);
+        let (role, track) = match part.role {
+            ContentRole::Document => (Role::Document, None),
+            ContentRole::Fixed => (Role::Fixed, None),
+            ContentRole::ThumbAcross { length } => (Role::Thumb, Some((Axes::Horizontal, length))),
+            ContentRole::ThumbDown { length } => (Role::Thumb, Some((Axes::Vertical, length))),
+        };
+        content.set_role(role);
+        if let Some((axis, length)) = track {
+            content.set_track(axis, length);
+        }
+    }
+
+    pub fn scroll_to(&self, (x, y): (i32, i32), smoothly: bool, serial: u32) {
+        self.view.scroll_to(x, y, behavior(smoothly), serial);
+    }
+
+    pub fn scroll_by(&self, (x, y): (i32, i32), smoothly: bool, serial: u32) {
+        self.view.scroll_by(x, y, behavior(smoothly), serial);
+    }
+
+    pub fn stop(&self) {
+        self.view.stop();
+    }
+
+    pub fn report_offsets(&self, armed: bool) {
+        self.view.report_offsets(armed.into());
+    }
+}
+
+fn behavior(smoothly: bool) -> Behavior {
+    if smoothly { Behavior::Glide } else { Behavior::Jump }
+}
+
+impl Drop for ServedView {
+    fn drop(&mut self) {
+        self.contents.iter().for_each(UpbeatScrollContentV1::destroy);
+        self.view.destroy();
+    }
+}

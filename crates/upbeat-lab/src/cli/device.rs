@@ -1,0 +1,85 @@
+//! The device in front of policies that answer input, as the command line says it.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::bail;
+
+use super::SimulateArgs;
+use crate::runner::Device;
+use crate::strokes;
+use upbeat_timing::time::Span;
+
+/// Events a second that a device may report.
+const RATES: std::ops::RangeInclusive<f64> = 1.0..=20_000.0;
+/// Events a second unless it is said.
+const USUAL_RATE: f64 = 125.0;
+
+/// Where input events come from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Input {
+    /// A device that reports so many times a second.
+    Rate(f64),
+    /// A recording.
+    Recorded(PathBuf),
+}
+
+impl FromStr for Input {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(text.parse().map_or_else(|_| Input::Recorded(text.into()), Input::Rate))
+    }
+}
+
+impl SimulateArgs {
+    /// When recorded events came, from the first of them on; nothing where the rate of events was said, or none.
+    pub(super) fn recorded(&self) -> anyhow::Result<Vec<Span>> {
+        let Some(Input::Recorded(path)) = &self.input else { return Ok(Vec::new()) };
+        let recording = match strokes::read(path) {
+            Ok(recording) => recording,
+            Err(strokes::StrokeError::Unreadable { path, source }) => {
+                bail!("--input {path}: neither a rate in Hz nor a recording that can be read: {source}")
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(recording.moments())
+    }
+
+    /// The device, with events that came when `recorded` says.
+    pub(super) fn device<'a>(&self, recorded: &'a [Span]) -> anyhow::Result<Device<'a>> {
+        let rate = match (&self.input, recorded) {
+            (Some(Input::Rate(rate)), _) => *rate,
+            // Their mean distance, where there are two.
+            (_, [.., last]) if *last > Span::ZERO => (recorded.len() - 1) as f64 / last.as_seconds_f64(),
+            _ => USUAL_RATE,
+        };
+        if recorded.is_empty() && !RATES.contains(&rate) {
+            bail!("--input {rate}: devices report 1 to 20000 times a second");
+        }
+        let millis = |option: &str, value: f64| {
+            if !(0.0..=1_000.0).contains(&value) {
+                bail!("{option} {value}: 0 to 1000 ms make sense here");
+            }
+            Ok(Span::from_millis_f64(value))
+        };
+        Ok(Device {
+            input_interval: Span::from_millis_f64(1_000.0 / rate.clamp(*RATES.start(), *RATES.end())),
+            recorded,
+            touch: millis("--touch", self.touch.unwrap_or(1.0))?,
+            output: millis("--output", self.output.unwrap_or(2.0))?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_a_rate_and_all_else_a_file() {
+        let input = |text: &str| text.parse::<Input>().unwrap();
+        assert_eq!(input("240"), Input::Rate(240.0));
+        assert_eq!(input("touch.csv"), Input::Recorded("touch.csv".into()));
+    }
+}

@@ -1,0 +1,166 @@
+//! What comes in: input events, and the cost of each frame. The same seed gives every policy the same ones.
+
+use super::{AppCost, FrameCost, LINES, START, Setup};
+use crate::random::Random;
+use upbeat_timing::time::{Instant, Span};
+
+/// How far the pen moves per second, in screen heights: 68 mm/s on 132 mm (Presto 5.1.3).
+const STROKE_HEIGHTS_PER_SECOND: f64 = 0.515;
+
+/// An input event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    /// When it arrives.
+    pub(super) at: Instant,
+    /// From the start of a scan-out to the line at which it happened.
+    pub(super) beam: Span,
+}
+
+/// Input events in order, recorded ones or with a jitter of a tenth of their interval. They are made when somebody wants them,
+/// once for all runs that go on side by side; each run counts for itself how far it has got.
+pub(super) struct Events<'a> {
+    random: Random,
+    interval: Span,
+    refresh: Span,
+    /// Those that somebody wants still, and the number of the first.
+    made: Vec<Event>,
+    first: usize,
+    /// When the next one comes, but for its jitter; of recorded ones, when the recording began.
+    grid: Instant,
+    recorded: &'a [Span],
+    /// Which of the recorded ones is next.
+    next: usize,
+}
+
+impl<'a> Events<'a> {
+    pub(super) fn new(setup: &Setup<'a>) -> Self {
+        let mut random = Random::new(setup.seed ^ 0xE7E7);
+        let phase = setup.input_interval.scale((random.unit() * 1_000.0) as i64, 1_000);
+        Events {
+            random,
+            interval: setup.input_interval,
+            refresh: setup.interval,
+            made: Vec::new(),
+            first: 0,
+            grid: START + phase,
+            recorded: setup.recorded,
+            next: 0,
+        }
+    }
+
+    fn push(&mut self, at: Instant) {
+        let beam = self.refresh.scale(i64::from(line_at(at)), i64::from(LINES));
+        self.made.push(Event { at, beam });
+    }
+
+    fn extend(&mut self, until: Instant) {
+        let until = until + self.interval * 2;
+        while let [.., last] = self.recorded {
+            let event = self.grid + self.recorded[self.next];
+            if event > until {
+                return;
+            }
+            self.push(event);
+            self.next += 1;
+            if self.next == self.recorded.len() {
+                (self.next, self.grid) = (0, self.grid + *last + self.interval);
+            }
+        }
+        while self.grid <= until {
+            let jitter = (self.interval.as_nanos() as f64 * self.random.between(-0.05, 0.05)) as i64;
+            self.push(self.grid + Span::from_nanos(jitter));
+            self.grid += self.interval;
+        }
+    }
+
+    /// The last event from number `from` on that arrives at or before `at`.
+    pub(super) fn last_before(&mut self, from: usize, at: Instant) -> Option<Instant> {
+        let end = self.arrived(from, at);
+        (end > from).then(|| self.made[end - 1 - self.first].at)
+    }
+
+    /// The number of the first event from `from` on that arrives after `at`.
+    pub(super) fn arrived(&mut self, from: usize, at: Instant) -> usize {
+        self.extend(at);
+        from + self.made[from - self.first..].iter().take_while(|event| event.at <= at).count()
+    }
+
+    /// The events with these numbers, which were made.
+    pub(super) fn between(&self, from: usize, to: usize) -> &[Event] {
+        &self.made[from - self.first..to - self.first]
+    }
+
+    /// Nobody wants those before number `first` any more.
+    pub(super) fn forget(&mut self, first: usize) {
+        self.made.drain(..first - self.first);
+        self.first = first;
+    }
+}
+
+/// The line under the pen, which moves up and down.
+pub(super) fn line_at(at: Instant) -> i32 {
+    let way = (at - START).as_seconds_f64() * STROKE_HEIGHTS_PER_SECOND;
+    // What is left of whole ways up and down: exactly the remainder, at a fifth of its price.
+    let way = way - 2.0 * (way / 2.0).floor();
+    let height = if way > 1.0 { 2.0 - way } else { way };
+    (height * f64::from(LINES - 1)) as i32
+}
+
+pub(super) struct Costs<'a> {
+    random: Random,
+    again: Random,
+    app: AppCost<'a>,
+    heavy: bool,
+    /// The next of the load's frames.
+    frame: usize,
+}
+
+impl<'a> Costs<'a> {
+    pub(super) fn new(setup: &Setup<'a>) -> Self {
+        Costs {
+            random: Random::new(setup.seed),
+            again: Random::new(setup.seed ^ 0x2222),
+            app: setup.app,
+            heavy: false,
+            frame: 0,
+        }
+    }
+
+    pub(super) fn next(&mut self) -> FrameCost {
+        self.advance();
+        if let AppCost::Bursty(_, _, kept) = self.app {
+            self.heavy ^= self.random.chance(1.0 / kept);
+        }
+        draw(self.app, self.heavy, self.frame, &mut self.random)
+    }
+
+    /// To the next frame of the load, and from its last one to its first: without a division for each.
+    fn advance(&mut self) {
+        let AppCost::Frames(frames) = self.app else { return };
+        self.frame = if self.frame + 1 < frames.len() { self.frame + 1 } else { 0 };
+    }
+
+    /// The cost of rendering the same frame once more: another draw, so that policies with and without a second shot
+    /// see the same sequence of first ones.
+    pub(super) fn again(&mut self) -> FrameCost {
+        draw(self.app, self.heavy, self.frame, &mut self.again)
+    }
+}
+
+/// Standard deviation of the logarithm within a regime, and of the body under a tail.
+const BODY_SIGMA: f64 = 0.2;
+
+fn draw(app: AppCost<'_>, heavy: bool, frame: usize, random: &mut Random) -> FrameCost {
+    let lognormal =
+        |mean: f64, sigma: f64, random: &mut Random| random.lognormal(mean * (-sigma * sigma / 2.0).exp(), sigma);
+    let millis = match app {
+        AppCost::Lognormal(mean, sigma) => lognormal(mean, sigma, random),
+        AppCost::Bursty(light, burst, _) => lognormal(if heavy { burst } else { light }, BODY_SIGMA / 2.0, random),
+        AppCost::PowerLaw(mean, share, alpha) => {
+            let body = lognormal(mean, BODY_SIGMA, random);
+            if random.chance(share) { random.pareto(mean * 1.4, alpha).min(60.0) } else { body }
+        }
+        AppCost::Frames(frames) => return frames.get(frame).copied().unwrap_or_default(),
+    };
+    FrameCost { record: Span::from_millis_f64(millis), render: Span::ZERO }
+}

@@ -1,0 +1,141 @@
+//! Marks in Linux's ftrace as text (`/sys/kernel/tracing/trace`, `trace-cmd report`): what programs write to `trace_marker`.
+//!
+//! ```text
+//!             game-1234    [001] ...1.  5000.016700: tracing_mark_write: B|1234|frame
+//!             game-1234    [001] ...1.  5000.024100: tracing_mark_write: E|1234
+//! ```
+//! `B|process|name` begins a slice and `E` ends the newest of its thread, as Android's atrace has it. The outermost slices of a thread
+//! are taken for its frames, by their name.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+
+use super::marks::Marks;
+use super::{Capture, TraceError, Wanted};
+use upbeat_timing::time::NANOS_PER_SECOND;
+
+/// What the kernel puts in front of a mark.
+const MARK: &str = "tracing_mark_write: ";
+/// No line is longer: a file that has one is no trace.
+const LONGEST_LINE: u64 = 1 << 20;
+/// Slices within slices that are told apart.
+const DEEPEST: usize = 64;
+/// Seconds since the machine was started; no machine runs for longer.
+const LATEST: f64 = 1e9;
+
+/// Whether a file that starts so is one.
+pub fn is_trace(start: &[u8]) -> bool {
+    start.starts_with(b"# tracer:") || start.windows(MARK.len()).any(|window| window == MARK.as_bytes())
+}
+
+/// The slices that a thread has begun.
+#[derive(Default)]
+struct Thread {
+    /// The name and the beginning of the outermost.
+    outermost: Option<(String, i64)>,
+    depth: usize,
+}
+
+/// Parses a trace; `path` is for messages, `title` for reports.
+///
+/// # Errors
+/// With the line of what makes no sense, and where there is no mark.
+pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
+    use std::io::Read;
+    let malformed =
+        |line, what: &str| TraceError::Malformed { path: path.to_owned(), line, column: 1, what: what.to_owned() };
+    let (mut threads, mut marks) = (HashMap::<String, Thread>::new(), Marks::default());
+    let (mut bytes, mut number) = (Vec::new(), 0);
+    loop {
+        bytes.clear();
+        let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes);
+        if read.map_err(|source| TraceError::Unreadable { path: path.to_owned(), source })? == 0 {
+            break;
+        }
+        number += 1;
+        if bytes.len() as u64 == LONGEST_LINE {
+            return Err(malformed(number, "no trace has a line of a megabyte"));
+        }
+        let line = String::from_utf8_lossy(&bytes);
+        let Some((head, mark)) = line.split_once(MARK) else { continue };
+        let Some((task, thread, at)) = head_of(head) else {
+            // Whoever wrote it was stopped in the middle of a line.
+            if !bytes.ends_with(b"\n") {
+                break;
+            }
+            return Err(malformed(number, "a mark without a thread and a time before it"));
+        };
+        let thread = threads.entry(thread.to_owned()).or_default();
+        let mut fields = mark.trim_end().splitn(3, '|');
+        match fields.next() {
+            Some("B") => {
+                let (process, name) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+                if thread.depth == 0 {
+                    thread.outermost = Some((format!("{task}: {name} ({process})"), at));
+                }
+                thread.depth = (thread.depth + 1).min(DEEPEST);
+            }
+            Some("E") => {
+                thread.depth = thread.depth.saturating_sub(1);
+                if let Some((name, begin)) = thread.outermost.take_if(|_| thread.depth == 0) {
+                    marks.add(&name, begin, at.saturating_sub(begin));
+                }
+            }
+            // Counters and slices that go from thread to thread.
+            _ => {}
+        }
+    }
+    if marks.is_empty() {
+        return Err(malformed(
+            number.max(1),
+            "no thread has marked a slice (`B|process|name` and `E` in trace_marker)",
+        ));
+    }
+    marks.finish("ftrace marks", path, title, wanted)
+}
+
+/// The task's name, its thread, and the time in nanoseconds, of what stands before a mark.
+fn head_of(head: &str) -> Option<(&str, &str, i64)> {
+    let (task, rest) = head.split_once(" [")?;
+    // `game-1234`, or `game-1234 ( 1200)` with the process.
+    let task = task.split_once(" (").map_or(task, |(task, _)| task).trim();
+    let (name, thread) = task.rsplit_once('-')?;
+    let seconds = rest.split_whitespace().filter_map(|word| word.strip_suffix(':')?.parse::<f64>().ok()).next_back()?;
+    (0.0..=LATEST).contains(&seconds).then_some((name, thread, (seconds * NANOS_PER_SECOND as f64).round() as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use upbeat_timing::time::Span;
+
+    const TRACE: &str = include_str!("../../../../tests/data/frames/ftrace.txt");
+
+    fn costs(text: &str, process: Option<&str>) -> Result<Vec<f64>, String> {
+        let wanted = Wanted { interval: Span::from_nanos(16_666_667), process };
+        let capture =
+            parse(text.as_bytes(), "trace.txt", "trace".into(), &wanted).map_err(|error| error.to_string())?;
+        Ok(capture.load.frames.iter().map(|frame| frame.record.as_millis_f64()).collect())
+    }
+
+    #[test]
+    fn the_outermost_slices_of_a_thread_are_its_frames() {
+        // By hand: 5000.016700 to .024100, .033400 to .042800 (with a slice inside), .050000 to .080500.
+        assert_eq!(costs(TRACE, Some("game: frame")), Ok(vec![7.4, 9.4, 30.5]));
+        assert_eq!(costs(TRACE, Some("1300")), Ok(vec![1.0, 1.0]));
+        let several = costs(TRACE, None).unwrap_err();
+        assert!(several.contains("game: frame (1234) (3 frames), my-shell: paint (1300) (2 frames)"), "{several}");
+    }
+
+    #[test]
+    fn what_trace_cmd_prints_is_read_and_what_is_no_trace_is_said() {
+        let text = "game-1234  [001]  1.000000: print: tracing_mark_write: B|1|f\n\
+                    game-1234  [001]  1.002000: print: tracing_mark_write: E\n game-12";
+        assert_eq!(costs(text, None), Ok(vec![2.0]));
+        assert!(costs("# tracer: nop\n", None).unwrap_err().contains("trace.txt:1:1: no thread has marked"));
+        assert!(costs("tracing_mark_write: B|1|f\n", None).unwrap_err().contains("without a thread"));
+        // The end of what began before the trace, and a clock that goes back.
+        let odd = "a-1 [0] 2.0: tracing_mark_write: E\na-1 [0] 3.0: tracing_mark_write: B|1|f\na-1 [0] 2.5: tracing_mark_write: E\n";
+        assert!(costs(odd, None).unwrap_err().contains("no thread has marked"));
+    }
+}

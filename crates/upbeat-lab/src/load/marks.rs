@@ -1,0 +1,82 @@
+//! Marks that programs leave in traces of the system: a slice of time with a name, one for each frame.
+
+use std::collections::HashMap;
+
+use super::capture::{Gatherer, Sample};
+use super::{Capture, TraceError, Wanted};
+use upbeat_timing::time::NANOS_PER_SECOND;
+
+/// Nothing on a display takes longer: what does is a pause.
+const LONGEST: i64 = 60 * NANOS_PER_SECOND;
+/// A mark that comes less often than this part of the most frequent one is no frame; it can be asked for all the same.
+const RARE: usize = 10;
+
+/// The marks of a trace, by who left them and what they are called.
+#[derive(Debug, Default)]
+pub struct Marks {
+    named: Vec<(String, Vec<Slice>)>,
+    places: HashMap<String, usize>,
+}
+
+/// Nanoseconds on the trace's clock.
+#[derive(Clone, Copy, Debug)]
+struct Slice {
+    begin: i64,
+    duration: i64,
+}
+
+impl Marks {
+    /// A slice from `begin` on, in nanoseconds. Slices of no program, which end before they begin or last for a minute, are left
+    /// out.
+    pub fn add(&mut self, name: &str, begin: i64, duration: i64) {
+        if !(0..=LONGEST).contains(&duration) {
+            return;
+        }
+        let place = match self.places.get(name) {
+            Some(place) => *place,
+            None => {
+                self.named.push((name.to_owned(), Vec::new()));
+                self.places.insert(name.to_owned(), self.named.len() - 1);
+                self.named.len() - 1
+            }
+        };
+        self.named[place].1.push(Slice { begin, duration });
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.named.is_empty()
+    }
+
+    /// The marks as frames: a slice is what recording took, and frames are as far apart as their beginnings.
+    ///
+    /// # Errors
+    /// If several are frequent and none is asked for, or not the one that is.
+    pub fn finish(
+        self,
+        format: &'static str,
+        path: &str,
+        title: String,
+        wanted: &Wanted<'_>,
+    ) -> Result<Capture, TraceError> {
+        let most = self.named.iter().map(|(_, slices)| slices.len()).max().unwrap_or(0);
+        let mut gatherer = Gatherer::new(format, wanted.interval);
+        for (name, mut slices) in self.named {
+            if wanted.process.is_none() && slices.len() * RARE < most {
+                continue;
+            }
+            slices.sort_by_key(|slice| slice.begin);
+            let program = gatherer.program(&name);
+            let mut before = None;
+            for Slice { begin, duration } in slices {
+                let apart =
+                    before.map(|before| begin.saturating_sub(before)).filter(|apart| (1..=LONGEST).contains(apart));
+                before = Some(begin);
+                let millis = |nanos: i64| nanos as f64 / 1e6;
+                let sample = Sample { whole: apart.map(millis), record: Some(millis(duration)), ..Sample::default() };
+                gatherer.add(program, &sample);
+            }
+        }
+        gatherer.finish(path, title, wanted)
+    }
+}

@@ -1,0 +1,144 @@
+//! The policies by name: what the command line and the reports call them.
+
+use super::animation::AnimationPolicy;
+use super::interaction::{InteractionPolicy, JustInTime};
+use upbeat_timing::defaults::{ANIMATION, ESTIMATOR, INTERACTIVE_MISS, START_DELAY};
+use upbeat_timing::estimator::{EstimatorKind, TwoShot};
+use upbeat_timing::frames::AheadSettings;
+use upbeat_timing::time::Span;
+
+/// Android delivers events this long after the pulse (Presto 2.2).
+const ANDROID_OFFSET: Span = Span::from_micros(7_500);
+
+/// What a policy is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Deterministic motion, which may run ahead.
+    Animation(AnimationPolicy),
+    /// Answers to input.
+    Interaction(InteractionPolicy),
+}
+
+/// A policy and its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// As written on the command line.
+    pub name: String,
+    /// What it does.
+    pub kind: Kind,
+}
+
+impl Policy {
+    fn animation(name: impl Into<String>, policy: AnimationPolicy) -> Policy {
+        Policy { name: name.into(), kind: Kind::Animation(policy) }
+    }
+
+    fn interaction(name: impl Into<String>, policy: InteractionPolicy) -> Policy {
+        Policy { name: name.into(), kind: Kind::Interaction(policy) }
+    }
+
+    /// Pixel buffers of one surface.
+    pub const fn buffers(&self) -> u8 {
+        match self.kind {
+            Kind::Animation(policy) => policy.settings.slots,
+            Kind::Interaction(_) => 3,
+        }
+    }
+
+    /// Whether it is the one that reductions are measured against.
+    pub fn is_baseline(&self) -> bool {
+        self.name == BASELINE
+    }
+}
+
+/// The name of the baseline.
+pub const BASELINE: &str = "vsync-3";
+
+/// Every policy, baseline first within its kind.
+pub fn all() -> Vec<Policy> {
+    let mut policies = animation();
+    policies.extend(interaction());
+    policies
+}
+
+/// Those for deterministic motion.
+pub fn animation() -> Vec<Policy> {
+    let ahead = |slots| AheadSettings::buffers(slots);
+    let everything = ANIMATION.with_start_delay(START_DELAY);
+    let mut policies = vec![
+        Policy::animation(BASELINE, AnimationPolicy::vsync(3)),
+        Policy::animation("vsync-2", AnimationPolicy::vsync(2)),
+        Policy::animation("vsync-5", AnimationPolicy::vsync(5)),
+    ];
+    for slots in 3..=7 {
+        policies.push(Policy::animation(format!("ahead-{slots}"), AnimationPolicy::ahead(ahead(slots))));
+    }
+    policies.extend([
+        Policy::animation("ahead-4+run-ahead-2", AnimationPolicy::ahead(ahead(4).with_run_ahead(2))),
+        Policy::animation("ahead-5+run-ahead-4", AnimationPolicy::ahead(ANIMATION)),
+        Policy::animation("ahead-5+start-delay", AnimationPolicy::ahead(ahead(5).with_start_delay(START_DELAY))),
+        Policy::animation("ahead-4+vrr", AnimationPolicy::ahead(ahead(4)).on_variable_refresh()),
+        Policy::animation("ahead-5+vrr", AnimationPolicy::ahead(ahead(5)).on_variable_refresh()),
+        Policy::animation("ahead-5+all", AnimationPolicy::ahead(everything)),
+        Policy::animation("ahead-5+all+vrr", AnimationPolicy::ahead(everything).on_variable_refresh()),
+    ]);
+    policies
+}
+
+/// Those that answer input.
+pub fn interaction() -> Vec<Policy> {
+    let jitt = |kind| JustInTime::new(kind, INTERACTIVE_MISS);
+    let insured = JustInTime { two_shot: Some(TwoShot::default()), ..jitt(EstimatorKind::Regression) };
+    let variable = JustInTime { variable: true, ..jitt(ESTIMATOR) };
+    let mut policies = vec![
+        Policy::interaction("legacy", InteractionPolicy::Legacy { offset: ANDROID_OFFSET, propagate: false }),
+        Policy::interaction("legacy-stuffed", InteractionPolicy::Legacy { offset: ANDROID_OFFSET, propagate: true }),
+    ];
+    let mut add =
+        |name: String, policy| policies.push(Policy::interaction(name, InteractionPolicy::JustInTime(policy)));
+    for kind in EstimatorKind::ALL {
+        add(format!("jitt-{kind}"), jitt(kind));
+    }
+    for kind in [EstimatorKind::Mean32, EstimatorKind::Regression] {
+        add(format!("jitt+par-{kind}"), jitt(kind).in_place());
+    }
+    add("jitt-two-shot".into(), insured);
+    add("jitt-vrr".into(), variable);
+    add("oracle".into(), JustInTime::oracle());
+    add("oracle+par".into(), JustInTime::oracle().in_place());
+    policies
+}
+
+/// A name that no policy has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no policy is called `{0}`; `upbeat simulate --list` names them")]
+pub struct UnknownPolicy(String);
+
+/// The policies with these names, with the baseline of their kind; all of them when none is named.
+pub fn named(names: &[String]) -> Result<Vec<Policy>, UnknownPolicy> {
+    let all = all();
+    if names.is_empty() {
+        return Ok(all);
+    }
+    if let Some(unknown) = names.iter().find(|name| all.iter().all(|policy| policy.name != **name)) {
+        return Err(UnknownPolicy(unknown.clone()));
+    }
+    Ok(all.into_iter().filter(|policy| policy.is_baseline() || names.contains(&policy.name)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_found_with_their_baseline() {
+        let all = all();
+        let mut names: Vec<_> = all.iter().map(|policy| policy.name.clone()).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all.len());
+        let found = named(&["ahead-4".to_owned()]).unwrap();
+        assert_eq!(found.iter().map(|policy| policy.name.as_str()).collect::<Vec<_>>(), [BASELINE, "ahead-4"]);
+        assert_eq!(named(&["fast".to_owned()]), Err(UnknownPolicy("fast".into())));
+    }
+}

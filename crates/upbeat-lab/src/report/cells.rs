@@ -1,0 +1,125 @@
+//! What reports say of a run: the same words and numbers on the terminal and on the page.
+
+use crate::policy::BASELINE;
+use crate::result::RunResult;
+
+/// Fewer drops than that in the baseline are too few for a percentage.
+pub const FEWEST_DROPS: f64 = 10.0;
+
+/// A column: its name, what it means, and how wide it is on a terminal.
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// Characters.
+    pub width: usize,
+}
+
+const fn column(name: &'static str, width: usize, meaning: &'static str) -> Column {
+    Column { name, meaning, width }
+}
+
+const DROPS: Column = column("drops/s", 11, "refreshes without the new frame that was due");
+const FPS: Column = column("fps", 6, "new frames shown per second");
+const HITCHES: Column = column("hitch/s", 7, "gaps of more than 1.26 refreshes");
+const FREEZE: Column = column("freeze", 6, "the longest gap in ms");
+const AGE: Column = column("age", 6, "from the start of a frame to its light in ms");
+
+/// The columns of motion.
+pub const MOTION: [Column; 11] = [
+    column("motion", 21, "how it is paced, and with how many buffers"),
+    DROPS,
+    column("fewer", 16, "fewer drops than vsync-3, and the interval in which that lies with 95 %"),
+    FPS,
+    HITCHES,
+    FREEZE,
+    column(
+        "latency avg/p99",
+        15,
+        "from the start of a frame, or the time it was drawn for if that is later, to its light in ms",
+    ),
+    AGE,
+    column("wrong", 6, "frames shown at another time than they were drawn for"),
+    column("interrupt", 10, "from a press to its light in ms; in brackets if what waits cannot be taken back"),
+    column("MB", 4, "buffers at 2560 × 1440"),
+];
+
+/// The columns of interaction.
+pub const INTERACTION: [Column; 9] = [
+    column("interaction", 21, "how it is paced, and what predicts its cost"),
+    DROPS,
+    FPS,
+    HITCHES,
+    FREEZE,
+    column("input to light 50/95/99/max", 29, "in ms, the device and scan-out included"),
+    AGE,
+    column("missed", 6, "frames that took longer than was predicted"),
+    column("wasted", 7, "frames drawn and not shown, per frame shown"),
+];
+
+/// Whether it answers input.
+pub const fn is_interaction(run: &RunResult) -> bool {
+    run.missed.is_some()
+}
+
+/// How many drops the baseline of these runs has.
+pub fn baseline(runs: &[&RunResult]) -> f64 {
+    runs.iter().find(|run| run.policy == BASELINE).map_or(0.0, |run| run.drops)
+}
+
+fn with_interval(value: f64, interval: f64) -> String {
+    if interval > 0.0 { format!("{value:.2} ±{interval:.2}") } else { format!("{value:.2}") }
+}
+
+/// By how much fewer drops than the baseline, which has `baseline`, and how sure that is.
+pub fn fewer(run: &RunResult, baseline: f64) -> String {
+    /// More drops than that are not told apart.
+    const MOST_MORE: f64 = -999.0;
+    let percent = 100.0 * run.drop_reduction;
+    if run.policy == BASELINE {
+        return String::new();
+    }
+    match run.drop_reduction_bounds.map(|bounds| bounds.map(|bound| (100.0 * bound).max(MOST_MORE))) {
+        _ if run.drop_reduction_interval > 0.0 => format!("{percent:.1} ±{:.1}%", 100.0 * run.drop_reduction_interval),
+        Some([low, high]) if baseline < FEWEST_DROPS => format!("{low:.0} to {high:.0}%"),
+        Some(_) if percent < MOST_MORE => "many more".into(),
+        Some([low, high]) => format!("{percent:.1}% [{low:.0}, {high:.0}]"),
+        None if baseline > 0.0 => format!("{percent:.1}%"),
+        None => "-".into(),
+    }
+}
+
+/// The cells of [`MOTION`]. `baseline` is its number of drops.
+pub fn motion(run: &RunResult, baseline: f64) -> [String; MOTION.len()] {
+    let interrupt = run.interrupt_ms.zip(run.interrupt_unflushable_ms);
+    [
+        run.policy.clone(),
+        with_interval(run.drops_per_s, run.drops_per_s_interval),
+        fewer(run, baseline),
+        format!("{:.1}", run.fps),
+        format!("{:.2}", run.hitches_per_s),
+        format!("{:.0}", run.longest_freeze_ms),
+        format!("{:.1} / {:.1}", run.latency_ms.mean, run.latency_ms.p99),
+        format!("{:.1}", run.age_ms),
+        run.wrong_time.map_or_else(|| "-".into(), |share| format!("{:.1}%", 100.0 * share)),
+        interrupt.map_or_else(|| "-".into(), |(flushed, queued)| format!("{flushed:.0} ({queued:.0})")),
+        format!("{:.0}", run.buffer_megabytes),
+    ]
+}
+
+/// The cells of [`INTERACTION`].
+pub fn interaction(run: &RunResult) -> [String; INTERACTION.len()] {
+    let latency = run.latency_ms;
+    [
+        run.policy.clone(),
+        with_interval(run.drops_per_s, run.drops_per_s_interval),
+        format!("{:.1}", run.fps),
+        format!("{:.2}", run.hitches_per_s),
+        format!("{:.0}", run.longest_freeze_ms),
+        format!("{:.1} / {:.1} / {:.1} / {:.1}", latency.p50, latency.p95, latency.p99, latency.max),
+        format!("{:.1}", run.age_ms),
+        format!("{:.1}%", 100.0 * run.missed.unwrap_or(0.0)),
+        format!("{:.0}%", 100.0 * run.wasted_renders),
+    ]
+}

@@ -1,0 +1,119 @@
+//! `upbeat simulate --suite papers`: the published figures beside ours.
+//!
+//! Each figure says how it came about: *taken* ones are parameters of the load, *fitted* ones it was made to match (and what
+//! follows from those), *derived* ones follow from the model of the pipeline, *predicted* ones had nothing fitted to them.
+//! `docs/FIGURES.md` has them all; a test compares the two.
+
+mod dvsync;
+pub mod estimators;
+mod marz;
+mod presto;
+mod scar;
+
+use super::result::{Figure, FigureKind};
+
+/// How much is simulated: more is slower and has smaller intervals.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Frames per load and seed.
+    pub frames: usize,
+    /// Seeds.
+    pub seeds: u64,
+}
+
+impl Default for Effort {
+    /// 100 000 frames and 5 seeds: reductions to about half a point.
+    fn default() -> Self {
+        Effort { frames: 100_000, seeds: 5 }
+    }
+}
+
+/// Every figure of every paper. `done` is called after each of [`PARTS`].
+pub fn papers(effort: Effort, done: &(dyn Fn() + Sync)) -> Vec<Figure> {
+    let parts: [fn(Effort) -> Vec<Figure>; PARTS] = [
+        dvsync::workloads,
+        dvsync::applications,
+        dvsync::devices,
+        dvsync::extensions,
+        presto::figures,
+        scar::figures,
+        marz::figures,
+    ];
+    use rayon::prelude::*;
+    parts
+        .par_iter()
+        .flat_map(|part| {
+            let figures = part(effort);
+            done();
+            figures
+        })
+        .collect()
+}
+
+/// How many parts the suite has.
+pub const PARTS: usize = 7;
+
+/// The builder of a figure's row.
+fn figure(id: impl Into<String>, unit: &'static str, kind: FigureKind, measured: f64) -> Figure {
+    let tolerance = match unit {
+        "/s" => 0.5,
+        "ms" => 2.0,
+        _ => 8.0,
+    };
+    Figure { id: id.into(), published: None, measured, kind, unit, expected: None, tolerance, note: "" }
+}
+
+impl Figure {
+    fn published(self, value: f64) -> Figure {
+        Figure { published: Some(value), ..self }
+    }
+
+    fn expected(self, value: f64) -> Figure {
+        Figure { expected: Some(value), ..self }
+    }
+
+    /// Ours is this far from the model's for a reason, which the note gives.
+    fn within(self, tolerance: f64) -> Figure {
+        Figure { tolerance, ..self }
+    }
+
+    fn note(self, note: &'static str) -> Figure {
+        Figure { note, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::table::kind_word;
+
+    /// At a fortieth of the usual effort: shares within 8 points, times within 2 ms, drops within half a drop, of the model's
+    /// and of what is documented.
+    #[test]
+    fn the_suite_reproduces_what_the_independent_model_says_and_what_is_documented() {
+        let figures = papers(Effort { frames: 12_000, seeds: 1 }, &|| ());
+        assert!(figures.len() > 40);
+        let documented = include_str!("../../../../docs/FIGURES.md");
+        let mut wrong = Vec::new();
+        for figure in &figures {
+            let Figure { id, measured, tolerance, .. } = figure;
+            if figure.expected.is_some_and(|expected| (measured - expected).abs() > *tolerance) {
+                wrong.push(format!("{id}: {measured:.2}, the model {:?}", figure.expected));
+            }
+            let line = documented
+                .lines()
+                .find(|line| line.strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with("  ")));
+            let columns: Vec<&str> =
+                line.map_or(Vec::new(), |line| line[id.len()..].split_whitespace().take(5).collect());
+            let [_, _, here, _, kind] = columns[..] else {
+                wrong.push(format!("{id} is not documented"));
+                continue;
+            };
+            let here: f64 = here.parse().unwrap();
+            if kind != kind_word(figure.kind) || (here - measured).abs() > *tolerance {
+                wrong.push(format!("{id}: {measured:.2} and {}, documented {here} and {kind}", kind_word(figure.kind)));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}

@@ -1,0 +1,149 @@
+//! The asking side: `upbeat msg`, tests and scripts in Rust.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{PATH_VARIABLE, socket_path};
+use crate::ipc::message::event::{Event, News};
+use crate::ipc::message::{Answer, Outcome, Question, Request, Response};
+
+/// How long an answer may take: a screenshot of a large output is compressed meanwhile.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// No answer, or not the one hoped for.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// No session was found.
+    #[error(
+        "no running session found: {PATH_VARIABLE} is not set, and there is no private socket beside that of \
+         WAYLAND_DISPLAY. Run this inside the session, or name its socket with --socket"
+    )]
+    NoSession,
+    /// Nobody listens there.
+    #[error("no session listens on {}: {source}", path.display())]
+    Connect {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The connection broke.
+    #[error("the session did not answer: {0}")]
+    Io(#[from] io::Error),
+    /// The answer was not understood.
+    #[error("the session answered something that this version does not understand: {0}")]
+    Language(#[from] serde_json::Error),
+    /// The session says that it cannot be done.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// A connection to a running session.
+#[derive(Debug)]
+pub struct Client {
+    stream: BufReader<UnixStream>,
+}
+
+impl Client {
+    /// Connects to the private socket at `path`.
+    pub fn connect(path: &Path) -> Result<Self, ClientError> {
+        let stream =
+            UnixStream::connect(path).map_err(|source| ClientError::Connect { path: path.to_owned(), source })?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Client { stream: BufReader::new(stream) })
+    }
+
+    /// Asks, and waits for the answer.
+    pub fn ask(&mut self, request: Request) -> Result<Response, ClientError> {
+        // The user may take any time to answer.
+        let patience = (request != Request::PickWindow).then_some(PATIENCE);
+        self.stream.get_ref().set_read_timeout(patience)?;
+        let mut line = serde_json::to_vec(&Question::new(request))?;
+        line.push(b'\n');
+        self.stream.get_mut().write_all(&line)?;
+        let mut line = String::new();
+        if self.stream.read_line(&mut line)? == 0 {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection").into());
+        }
+        match serde_json::from_str::<Answer>(&line)?.result {
+            Outcome::Ok(response) => Ok(response),
+            Outcome::Error(sentence) => Err(ClientError::Refused(sentence)),
+        }
+    }
+}
+
+/// What happens in a session, in order.
+#[derive(Debug)]
+pub struct Follower {
+    stream: BufReader<UnixStream>,
+}
+
+impl Client {
+    /// Asks for everything that happens from now on.
+    pub fn follow(mut self) -> Result<Follower, ClientError> {
+        self.ask(Request::Events)?;
+        // Nothing may happen for long.
+        self.stream.get_ref().set_read_timeout(None)?;
+        Ok(Follower { stream: self.stream })
+    }
+}
+
+impl Iterator for Follower {
+    type Item = Result<Event, ClientError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let mut line = String::new();
+            match self.stream.read_line(&mut line) {
+                Ok(0) => return None,
+                Ok(_) => {}
+                Err(error) => return Some(Err(error.into())),
+            }
+            if let Ok(news) = serde_json::from_str::<News>(&line) {
+                return Some(Ok(news.event));
+            }
+            // A kind of event that is newer than we are is passed over.
+            if let Ok(Answer { result: Outcome::Error(sentence), .. }) = serde_json::from_str(&line) {
+                return Some(Err(ClientError::Refused(sentence)));
+            }
+        }
+    }
+}
+
+/// Where the session's private socket is: in `UPBEAT_SOCKET`, or beside the socket called `WAYLAND_DISPLAY`.
+/// `environment` looks variables up.
+pub fn find_socket(environment: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, ClientError> {
+    let variable = |name| environment(name).filter(|value| !value.is_empty());
+    if let Some(path) = variable(PATH_VARIABLE) {
+        return Ok(path.into());
+    }
+    let runtime = variable("XDG_RUNTIME_DIR").ok_or(ClientError::NoSession)?;
+    let display = variable("WAYLAND_DISPLAY").and_then(|name| name.into_string().ok()).ok_or(ClientError::NoSession)?;
+    let path = socket_path(Path::new(&runtime), &display);
+    if path.exists() { Ok(path) } else { Err(ClientError::NoSession) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(variables: &[(&str, &str)]) -> Option<PathBuf> {
+        find_socket(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())).ok()
+    }
+
+    #[test]
+    fn the_socket_is_found_by_its_variable_or_beside_the_wayland_socket() {
+        let directory = tempfile::tempdir().unwrap();
+        let runtime = directory.path().to_str().unwrap();
+        let beside = [("XDG_RUNTIME_DIR", runtime), ("WAYLAND_DISPLAY", "wayland-4")];
+        assert_eq!(find(&[(PATH_VARIABLE, "/run/x")]).unwrap(), Path::new("/run/x"));
+        assert_eq!(find(&[]), None);
+        assert_eq!(find(&beside), None, "another compositor's display");
+        std::fs::write(directory.path().join("wayland-4.upbeat.sock"), "").unwrap();
+        assert_eq!(find(&beside).unwrap(), directory.path().join("wayland-4.upbeat.sock"));
+    }
+}

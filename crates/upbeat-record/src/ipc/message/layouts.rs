@@ -1,0 +1,69 @@
+//! Layouts of the keyboard, as they are talked about.
+
+use serde::{Deserialize, Serialize};
+
+/// The layouts of the keyboard that was used last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Layouts {
+    /// What they are called, such as `English (US)`.
+    pub layouts: Vec<String>,
+    /// The one in force, counted from 0.
+    pub active: u32,
+}
+
+/// Which layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LayoutWish {
+    /// The one after that in force; after the last the first.
+    Next,
+    /// The one before it.
+    Previous,
+    /// By its number, counted from 0.
+    Number(u32),
+}
+
+/// That names no layout.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected next, previous or the number of a layout, counted from 0")]
+pub struct NoSuchLayout;
+
+impl std::str::FromStr for LayoutWish {
+    type Err = NoSuchLayout;
+
+    fn from_str(text: &str) -> Result<Self, NoSuchLayout> {
+        match text {
+            "next" => Ok(LayoutWish::Next),
+            "previous" => Ok(LayoutWish::Previous),
+            number => number.parse().map(LayoutWish::Number).map_err(|_| NoSuchLayout),
+        }
+    }
+}
+
+impl Layouts {
+    /// The number that is wished for; `None` if there is no such layout.
+    pub fn number(&self, wish: LayoutWish) -> Option<u32> {
+        let count = u32::try_from(self.layouts.len()).ok().filter(|count| *count > 0)?;
+        match wish {
+            LayoutWish::Next => Some((self.active + 1) % count),
+            LayoutWish::Previous => Some((self.active + count - 1) % count),
+            LayoutWish::Number(number) => (number < count).then_some(number),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_go_round_and_numbers_are_those_that_there_are() {
+        let layouts = Layouts { layouts: vec!["us".to_owned(), "de".to_owned()], active: 1 };
+        let number = |text: &str| layouts.number(text.parse().unwrap());
+        assert_eq!((number("next"), number("previous"), number("0"), number("2")), (Some(0), Some(0), Some(0), None));
+        assert_eq!(Layouts::default().number(LayoutWish::Next), None);
+        assert_eq!("de".parse::<LayoutWish>(), Err(NoSuchLayout));
+    }
+}

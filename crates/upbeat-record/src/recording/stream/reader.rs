@@ -1,0 +1,135 @@
+//! Reads a stream.
+
+use std::io::{self, Read};
+
+use super::{KIND_END, KIND_IMAGE, KIND_SIZE, MAGIC, VERSION, delta, take_varint};
+use crate::pixels::PixelBuffer;
+use crate::recording::LARGEST_SIZE;
+use crate::recording::Refresh;
+use crate::recording::Shown;
+use crate::recording::{RecordedImage, Tally};
+use upbeat_timing::id::FrameId;
+use upbeat_timing::time::{Instant, Span};
+
+/// Why a stream cannot be read (further).
+#[derive(Debug, thiserror::Error)]
+pub enum StreamError {
+    /// Not readable.
+    #[error("the recording cannot be read: {0}")]
+    Read(#[from] io::Error),
+    /// Not such a file.
+    #[error("this is not a recording (it does not start with UPBEATR)")]
+    NotAStream,
+    /// From a later version.
+    #[error("the recording has format {0}; this program reads format 1")]
+    Version(u8),
+    /// Damaged.
+    #[error("the recording is damaged at byte {offset}: {what}")]
+    Damaged {
+        /// Where the damaged record starts.
+        offset: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+/// Reads the images of a stream one after the other.
+#[derive(Debug)]
+pub struct StreamReader<R> {
+    input: R,
+    offset: u64,
+    current: RecordedImage,
+    payload: Vec<u8>,
+    tally: Option<Tally>,
+}
+
+impl<R: Read> StreamReader<R> {
+    /// Starts to read; a buffered reader is faster.
+    pub fn new(mut input: R) -> Result<Self, StreamError> {
+        let mut head = [0; 8];
+        input.read_exact(&mut head).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => StreamError::NotAStream,
+            _ => StreamError::Read(error),
+        })?;
+        match head.split_last() {
+            Some((&VERSION, magic)) if magic == MAGIC => {}
+            Some((&version, magic)) if magic == MAGIC => return Err(StreamError::Version(version)),
+            _ => return Err(StreamError::NotAStream),
+        }
+        let first = Refresh { time: Instant::ZERO, sequence: 0 };
+        let shown = Shown { first, until: Instant::ZERO, frame: FrameId(0) };
+        let current = RecordedImage { shown, dropped_before: 0, pixels: PixelBuffer::default() };
+        Ok(StreamReader { input, offset: 8, current, payload: Vec::new(), tally: None })
+    }
+
+    /// The next image; its unused byte `X` is zero. `None` at the end, also if the file was cut off: then there is no
+    /// [`tally`](Self::tally).
+    pub fn next_image(&mut self) -> Result<Option<&RecordedImage>, StreamError> {
+        while self.tally.is_none() {
+            let start = self.offset;
+            let Some(kind) = self.read_record()? else { return Ok(None) };
+            let damaged = |what| StreamError::Damaged { offset: start, what };
+            match kind {
+                KIND_SIZE => self.apply_size().map_err(damaged)?,
+                KIND_IMAGE => {
+                    self.apply_image().map_err(damaged)?;
+                    return Ok(Some(&self.current));
+                }
+                KIND_END => self.apply_end().map_err(damaged)?,
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// How the recording went; `None` until its end was read, and for a file that was cut off.
+    pub fn tally(&self) -> Option<Tally> {
+        self.tally
+    }
+
+    /// Reads a record into `payload` and returns its kind; `None` if the file ends before the record does.
+    fn read_record(&mut self) -> Result<Option<u8>, StreamError> {
+        let mut head = [0; 5];
+        let [kind, length @ ..] = match self.input.read_exact(&mut head) {
+            Ok(()) => head,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let length = u64::from(u32::from_le_bytes(length));
+        self.payload.clear();
+        // Not allocated ahead: the length may be a lie.
+        let read = self.input.by_ref().take(length).read_to_end(&mut self.payload)? as u64;
+        self.offset += 5 + read;
+        Ok((read == length).then_some(kind))
+    }
+
+    fn apply_size(&mut self) -> Result<(), &'static str> {
+        let mut input = &self.payload[..];
+        let mut side = || {
+            let side = i32::try_from(take_varint(&mut input)?).ok()?;
+            (1..=LARGEST_SIZE).contains(&side).then_some(side)
+        };
+        let (width, height) = side().zip(side()).ok_or("the size is cut off or out of range")?;
+        self.current.pixels = PixelBuffer::new(width, height);
+        Ok(())
+    }
+
+    fn apply_image(&mut self) -> Result<(), &'static str> {
+        let mut input = &self.payload[..];
+        let mut number = || take_varint(&mut input).ok_or("an image's numbers are cut off");
+        let (sequence, present, duration) = (number()?, number()?, number()?);
+        let (frame, dropped_before) = (number()?, number()?);
+        let first = Refresh { time: Instant::from_nanos(present), sequence };
+        let until = first.time + Span::from_nanos(i64::try_from(duration).unwrap_or(i64::MAX));
+        self.current.shown = Shown { first, until, frame: FrameId(frame) };
+        self.current.dropped_before = dropped_before;
+        delta::decode(input, &mut self.current.pixels.pixels)
+    }
+
+    fn apply_end(&mut self) -> Result<(), &'static str> {
+        let mut input = &self.payload[..];
+        let mut number = || take_varint(&mut input).ok_or("the end is cut off");
+        self.tally = Some(Tally { recorded: number()?, dropped: number()? });
+        Ok(())
+    }
+}

@@ -1,0 +1,414 @@
+//! Writing the frame log without ever stalling the one who draws.
+//!
+//! The main thread copies a record into a bounded queue; a thread of its own turns records into lines and writes them.
+//! When the queue is full the record is left out and counted, and the log says so where the gap is. When the file
+//! cannot be written (a full disk) that is said once and the log ends; the session goes on.
+//!
+//! ```text
+//!  main thread ── FrameRecord (copied) ──► [ queue, 8192 ] ──► log thread: JSON, 10 batches a second ──► file
+//!                     full? left_out += 1 ─────────────────────► {"type":"left-out","records":n}
+//! ```
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::line::{Header, Line, Names};
+use crate::faults::{self, Fault};
+use crate::files;
+use upbeat_timing::id::{OutputId, WindowId};
+use upbeat_timing::record::{ClientFrameRecord, FrameRecord};
+
+/// How many records may wait: three seconds of 240 Hz with ten windows.
+const QUEUE: usize = 8_192;
+
+/// How long the log thread gathers records before it writes them, so that it wakes ten times a second and not once per
+/// record. While nothing is recorded it does not wake at all.
+const BATCH: Duration = Duration::from_millis(100);
+
+/// The log could not be opened or written.
+#[derive(Debug, thiserror::Error)]
+#[error("frame log {}: {source}", path.display())]
+pub struct FrameLogError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// What became of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogSummary {
+    /// Lines written, the header included.
+    pub lines: u64,
+    /// Records left out because the queue was full.
+    pub left_out: u64,
+}
+
+/// A frame log that is being written. Dropping it writes what is left.
+#[derive(Debug)]
+pub struct FrameLog {
+    queue: Option<SyncSender<Entry>>,
+    shared: Arc<Shared>,
+    writer: Option<JoinHandle<Result<LogSummary, FrameLogError>>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Records left out since the log thread last said so.
+    left_out: AtomicU64,
+    /// Whether writing failed: nobody needs to send any more.
+    failed: AtomicBool,
+    end: Mutex<End>,
+}
+
+/// What became of a log, or who wants to hear it.
+type Told = Result<LogSummary, String>;
+
+/// How the log thread and whoever ends the log find out about each other.
+#[derive(Default)]
+enum End {
+    /// It is being written.
+    #[default]
+    Open,
+    /// Somebody waits for its end.
+    Wanted(Box<dyn FnOnce(Told) + Send>),
+    /// It has ended.
+    Over(Told),
+}
+
+impl fmt::Debug for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            End::Open => "open",
+            End::Wanted(_) => "ends",
+            End::Over(_) => "over",
+        })
+    }
+}
+
+impl Shared {
+    /// The log thread is done.
+    fn over(&self, told: Told) {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::take(&mut *end) {
+            End::Wanted(done) => {
+                drop(end);
+                done(told);
+            }
+            End::Open | End::Over(_) => *end = End::Over(told),
+        }
+    }
+
+    /// Tells `done` what became of the log, now or when it ends.
+    fn tell(&self, done: impl FnOnce(Told) + Send + 'static) {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::take(&mut *end) {
+            End::Over(told) => {
+                drop(end);
+                done(told);
+            }
+            End::Open | End::Wanted(_) => *end = End::Wanted(Box::new(done)),
+        }
+    }
+}
+
+/// What the queue holds: records by value, so that sending one allocates nothing.
+enum Entry {
+    OutputName(OutputId, String),
+    WindowName(WindowId, String),
+    Output(FrameRecord),
+    Client(ClientFrameRecord),
+}
+
+impl FrameLog {
+    /// Creates the file, or empties it, and starts the log thread.
+    pub fn create(path: &Path) -> Result<Self, FrameLogError> {
+        let file = files::create(path).map_err(|source| FrameLogError { path: path.to_owned(), source })?;
+        Self::start(|| Ok(BufWriter::new(file)), path.to_owned(), QUEUE, |_| ())
+    }
+
+    /// Starts the log thread, which creates the file, or empties it, and says through `opened` whether it could: whoever calls
+    /// waits for no disk.
+    pub fn record(
+        path: PathBuf,
+        opened: impl FnOnce(Result<(), String>) + Send + 'static,
+    ) -> Result<Self, FrameLogError> {
+        let named = path.clone();
+        Self::start(move || files::create(&named).map(BufWriter::new), path, QUEUE, opened)
+    }
+
+    fn start<W: Write>(
+        open: impl FnOnce() -> io::Result<W> + Send + 'static,
+        path: PathBuf,
+        capacity: usize,
+        opened: impl FnOnce(Result<(), String>) + Send + 'static,
+    ) -> Result<Self, FrameLogError> {
+        let (queue, entries) = sync_channel(capacity);
+        let shared = Arc::new(Shared::default());
+        let (told, named) = (Arc::clone(&shared), path.clone());
+        let job = move || {
+            let result = match open() {
+                Ok(sink) => {
+                    opened(Ok(()));
+                    let summary = LogSummary::default();
+                    Writer { sink, path: named, shared: Arc::clone(&told), summary }.run(&entries)
+                }
+                Err(source) => {
+                    told.failed.store(true, Ordering::Relaxed);
+                    let error = FrameLogError { path: named, source };
+                    opened(Err(error.to_string()));
+                    Err(error)
+                }
+            };
+            told.over(result.as_ref().map(|summary| *summary).map_err(ToString::to_string));
+            result
+        };
+        let thread = thread::Builder::new().name("frame log".to_owned());
+        let writer = faults::check(Fault::Thread)
+            .and_then(|()| thread.spawn(job))
+            .map_err(|source| FrameLogError { path, source })?;
+        Ok(FrameLog { queue: Some(queue), shared, writer: Some(writer) })
+    }
+
+    /// Whether it could not be opened or written: nothing is logged any more.
+    pub fn is_over(&self) -> bool {
+        self.shared.failed.load(Ordering::Relaxed)
+    }
+
+    /// Ends it without waiting for what is left to be written, and tells `done` what became of it all.
+    pub fn end(mut self, done: impl FnOnce(Result<LogSummary, String>) + Send + 'static) {
+        self.shared.tell(done);
+        self.queue = None;
+        // The thread ends when it has written all.
+        self.writer = None;
+    }
+
+    /// Says what an output is called.
+    pub fn name_output(&self, output: OutputId, name: &str) {
+        self.send(Entry::OutputName(output, name.to_owned()));
+    }
+
+    /// Says what a window is called.
+    pub fn name_window(&self, window: WindowId, app_id: &str) {
+        self.send(Entry::WindowName(window, app_id.to_owned()));
+    }
+
+    /// Records an output's frame whose fate is known. Copies the record and returns at once.
+    pub fn output(&self, record: &FrameRecord) {
+        self.send(Entry::Output(*record));
+    }
+
+    /// Records a client's frame whose fate is known. Copies the record and returns at once.
+    pub fn client(&self, record: &ClientFrameRecord) {
+        self.send(Entry::Client(*record));
+    }
+
+    fn send(&self, entry: Entry) {
+        let Some(queue) = self.queue.as_ref().filter(|_| !self.shared.failed.load(Ordering::Relaxed)) else {
+            return;
+        };
+        if queue.try_send(entry).is_err() {
+            self.shared.left_out.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Writes what is left and says what became of it all.
+    pub fn finish(mut self) -> Result<LogSummary, FrameLogError> {
+        self.close()
+    }
+
+    fn close(&mut self) -> Result<LogSummary, FrameLogError> {
+        self.queue = None;
+        match self.writer.take().map(JoinHandle::join) {
+            Some(Ok(result)) => result,
+            Some(Err(_)) | None => Ok(LogSummary::default()),
+        }
+    }
+}
+
+impl Drop for FrameLog {
+    fn drop(&mut self) {
+        // An error was reported when it happened, by the log thread.
+        let _ = self.close();
+    }
+}
+
+/// The log thread.
+struct Writer<W> {
+    sink: W,
+    path: PathBuf,
+    shared: Arc<Shared>,
+    summary: LogSummary,
+}
+
+impl<W: Write> Writer<W> {
+    fn run(mut self, entries: &Receiver<Entry>) -> Result<LogSummary, FrameLogError> {
+        match self.write_all(entries) {
+            Ok(()) => {
+                if self.summary.left_out > 0 {
+                    tracing::warn!("frame log {}: {} records left out", self.path.display(), self.summary.left_out);
+                }
+                Ok(self.summary)
+            }
+            Err(source) => {
+                self.shared.failed.store(true, Ordering::Relaxed);
+                let error = FrameLogError { path: self.path, source };
+                tracing::error!("{error}; nothing more is logged, the session goes on");
+                Err(error)
+            }
+        }
+    }
+
+    fn write_all(&mut self, entries: &Receiver<Entry>) -> io::Result<()> {
+        let mut names = Names::default();
+        self.write(&Line::Header(Header::default()))?;
+        self.sink.flush()?;
+        while let Ok(first) = entries.recv() {
+            self.write(&line(first, &mut names))?;
+            while let Ok(entry) = entries.try_recv() {
+                self.write(&line(entry, &mut names))?;
+            }
+            let left_out = self.shared.left_out.swap(0, Ordering::Relaxed);
+            if left_out > 0 {
+                self.summary.left_out += left_out;
+                self.write(&Line::LeftOut { records: left_out })?;
+            }
+            self.sink.flush()?;
+            thread::sleep(BATCH);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, line: &Line) -> io::Result<()> {
+        serde_json::to_writer(&mut self.sink, line)?;
+        self.sink.write_all(b"\n")?;
+        self.summary.lines += 1;
+        Ok(())
+    }
+}
+
+fn line(entry: Entry, names: &mut Names) -> Line {
+    match entry {
+        Entry::OutputName(output, name) => {
+            names.output(output, name.clone());
+            Line::OutputName { output, name }
+        }
+        Entry::WindowName(window, app_id) => {
+            names.window(window, app_id.clone());
+            Line::WindowName { window, app_id }
+        }
+        Entry::Output(record) => names.explain_output(record),
+        Entry::Client(record) => names.explain_client(record),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+    use upbeat_timing::record::MissReason;
+    use upbeat_timing::time::Span;
+
+    fn read(path: &Path) -> Vec<Line> {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_log_holds_its_header_then_names_then_frames_in_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log.jsonl");
+        let log = FrameLog::create(&path).unwrap();
+        log.name_output(OutputId(1), "HEADLESS-1");
+        for frame in 0..1_000 {
+            let miss = (frame == 500).then_some(MissReason::WokeLate { by: Span::from_millis(2) });
+            log.output(&FrameRecord { output: OutputId(1), frame, miss, ..Default::default() });
+        }
+        log.client(&ClientFrameRecord::default());
+        assert_eq!(log.finish().unwrap(), LogSummary { lines: 1_003, left_out: 0 });
+        let lines = read(&path);
+        assert!(matches!(&lines[0], Line::Header(header) if header.version == super::super::line::VERSION));
+        let frames: Vec<_> =
+            lines.iter().filter_map(|line| if let Line::Output(o) = line { Some(o) } else { None }).collect();
+        assert!(frames.iter().map(|line| line.record.frame).eq(0..1_000));
+        assert_eq!(frames[500].why.as_deref(), Some("HEADLESS-1 missed refresh 0: the compositor woke 2.0 ms late."));
+        assert!(matches!(lines.last(), Some(Line::Client(_))));
+    }
+
+    /// A disk that answers only when it is told to.
+    struct Stuck(Receiver<()>, Sender<Vec<u8>>);
+
+    impl Write for Stuck {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            let _ = self.1.send(bytes.to_vec());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_hangs_stalls_nobody_and_the_gap_is_said() {
+        let (release, wait) = channel();
+        let (written, lines) = channel();
+        let log =
+            FrameLog::start(move || Ok(BufWriter::with_capacity(1, Stuck(wait, written))), "stuck".into(), 4, |_| ())
+                .unwrap();
+        // The thread hangs in its header: four records find room, six do not, and no call waits.
+        for frame in 0..10 {
+            log.output(&FrameRecord { frame, ..Default::default() });
+        }
+        drop(release);
+        assert_eq!(log.finish().unwrap(), LogSummary { lines: 6, left_out: 6 });
+        let text = String::from_utf8(lines.iter().flatten().collect()).unwrap();
+        assert_eq!(text.lines().last(), Some(r#"{"type":"left-out","records":6}"#));
+    }
+
+    #[test]
+    fn a_full_disk_is_one_clear_error_and_no_panic() {
+        let log = FrameLog::create(Path::new("/dev/full")).unwrap();
+        log.output(&FrameRecord::default());
+        let error = log.finish().unwrap_err().to_string();
+        assert!(error.starts_with("frame log /dev/full: No space left on device"), "{error}");
+    }
+
+    #[test]
+    fn a_log_that_is_begun_and_ended_in_between_waits_for_nobody_and_tells_what_became_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log.jsonl");
+        let (tell, told) = channel();
+        let opened = tell.clone();
+        let log = FrameLog::record(path.clone(), move |result| opened.send(result.map(|()| 0)).unwrap()).unwrap();
+        assert_eq!(told.recv().unwrap(), Ok(0));
+        log.output(&FrameRecord::default());
+        log.end(move |result| tell.send(result.map(|summary| summary.lines)).unwrap());
+        assert_eq!(told.recv().unwrap(), Ok(2));
+        assert_eq!(read(&path).len(), 2);
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_opened_says_so_to_whoever_begins_and_ends_it() {
+        let (tell, told) = channel();
+        let opened = tell.clone();
+        let log =
+            FrameLog::record("/nowhere/log".into(), move |result| opened.send(result.map(|()| 0)).unwrap()).unwrap();
+        assert!(told.recv().unwrap().is_err_and(|error| error.contains("/nowhere/log: No such file")));
+        log.output(&FrameRecord::default());
+        log.end(move |result| tell.send(result.map(|summary| summary.lines)).unwrap());
+        assert!(told.recv().unwrap().is_err_and(|error| error.contains("No such file")));
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_written_is_named() {
+        let error = FrameLog::create(Path::new("/nowhere/log")).unwrap_err().to_string();
+        assert!(error.starts_with("frame log /nowhere/log: No such file"), "{error}");
+    }
+}

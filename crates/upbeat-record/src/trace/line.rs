@@ -1,0 +1,191 @@
+//! The lines of a frame log. `docs/FRAME-LOG.md` describes them for those who read logs; a test holds it to these types.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::why_late;
+use upbeat_timing::id::{OutputId, WindowId};
+use upbeat_timing::record::{ClientFrameRecord, FrameRecord};
+
+/// The version of the format. It changes when a field changes its meaning or goes away; new fields do not change it.
+pub const VERSION: u32 = 1;
+
+/// One line of a frame log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Line {
+    /// The first line.
+    Header(Header),
+    /// What an output is called, before its first frame.
+    OutputName {
+        /// The number used in the other lines.
+        output: OutputId,
+        /// Such as `HEADLESS-1`.
+        name: String,
+    },
+    /// What a window is called, before its first frame and when that changes.
+    WindowName {
+        /// The number used in the other lines.
+        window: WindowId,
+        /// The application's own name for itself; may be empty.
+        app_id: String,
+    },
+    /// A frame of an output.
+    Output(Explained<FrameRecord>),
+    /// A frame of a client's surface.
+    Client(Explained<ClientFrameRecord>),
+    /// Records that were left out because the file could not be written fast enough.
+    LeftOut {
+        /// How many since the line before.
+        records: u64,
+    },
+}
+
+/// What a reader has to know first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`VERSION`].
+    pub version: u32,
+    /// Who wrote it.
+    pub program: String,
+    /// The clock of all instants.
+    pub clock: String,
+    /// The unit of all instants and spans.
+    pub unit: String,
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Header {
+            version: VERSION,
+            program: concat!("upbeat ", env!("CARGO_PKG_VERSION")).to_owned(),
+            clock: "CLOCK_MONOTONIC".to_owned(),
+            unit: "ns".to_owned(),
+        }
+    }
+}
+
+/// A record and, if it missed its target, the sentence about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Explained<R> {
+    /// The figures.
+    #[serde(flatten)]
+    pub record: R,
+    /// The sentence.
+    pub why: Option<String>,
+}
+
+/// The names that sentences are made with.
+#[derive(Debug, Default)]
+pub struct Names {
+    outputs: HashMap<OutputId, String>,
+    windows: HashMap<WindowId, String>,
+}
+
+impl Names {
+    /// Learns a name.
+    pub fn output(&mut self, output: OutputId, name: String) {
+        self.outputs.insert(output, name);
+    }
+
+    /// Learns a name.
+    pub fn window(&mut self, window: WindowId, app_id: String) {
+        self.windows.insert(window, app_id);
+    }
+
+    /// The line about an output's frame.
+    pub fn explain_output(&self, record: FrameRecord) -> Line {
+        let why = match self.outputs.get(&record.output) {
+            Some(name) => why_late::output_sentence(&record, name),
+            None => why_late::output_sentence(&record, &record.output.to_string()),
+        };
+        Line::Output(Explained { record, why })
+    }
+
+    /// The line about a client's frame.
+    pub fn explain_client(&self, record: ClientFrameRecord) -> Line {
+        let app_id = record.window.and_then(|window| self.windows.get(&window));
+        let why = why_late::client_sentence(&record, app_id.map_or("", String::as_str));
+        Line::Client(Explained { record, why })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use upbeat_timing::record::{Lost, MissReason, Outcome};
+    use upbeat_timing::time::{Instant, Span};
+
+    fn samples() -> Vec<Line> {
+        let miss = MissReason::DisplayLost { reason: Lost::Gone };
+        let frame = FrameRecord {
+            output: OutputId(1),
+            submitted: Some(Instant::from_nanos(u64::MAX / 2)),
+            compose_cost: Span::from_nanos(-1),
+            outcome: Outcome::Lost(Lost::Gone),
+            miss: Some(miss),
+            ..Default::default()
+        };
+        let client = ClientFrameRecord {
+            window: Some(WindowId(3)),
+            cost_cpu: Some(Span::from_micros(7)),
+            miss: Some(MissReason::ClientLate {
+                took: Span::from_millis(9),
+                budget: Span::from_millis(6),
+                cpu: None,
+                late_by: Span::from_millis(3),
+            }),
+            ..Default::default()
+        };
+        let mut names = Names::default();
+        names.window(WindowId(3), "foot".to_owned());
+        vec![
+            Line::Header(Header::default()),
+            Line::OutputName { output: OutputId(1), name: "HEADLESS-1".to_owned() },
+            Line::WindowName { window: WindowId(3), app_id: "a \"quoted\"\nname".to_owned() },
+            names.explain_output(frame),
+            names.explain_client(client),
+            names.explain_client(ClientFrameRecord::default()),
+            Line::LeftOut { records: 3 },
+        ]
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_equal_and_fits_one_line() {
+        for line in samples() {
+            let text = serde_json::to_string(&line).unwrap();
+            assert!(!text.contains('\n'), "{text}");
+            assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_missed_frame_carries_its_sentence() {
+        let texts: Vec<_> = samples().iter().map(|line| serde_json::to_value(line).unwrap()).collect();
+        assert_eq!(texts[3]["why"], "output 1 missed refresh 0: the output was switched off or unplugged.");
+        assert_eq!(texts[4]["why"], "window 3 (foot) missed refresh 0: it took 9.0 ms of the 6.0 ms budgeted.");
+        assert_eq!(texts[5]["why"], serde_json::Value::Null);
+    }
+
+    /// Each kind of line has a heading in the documentation and below it a table whose first column holds its fields.
+    #[test]
+    fn the_documentation_names_every_field_and_no_other() {
+        let documentation = include_str!("../../../../docs/FRAME-LOG.md");
+        for line in samples() {
+            let value = serde_json::to_value(&line).unwrap();
+            let written = value.as_object().unwrap();
+            let kind = written["type"].as_str().unwrap();
+            let (_, section) = documentation
+                .split_once(&format!("\n### `{kind}`\n"))
+                .unwrap_or_else(|| panic!("docs/FRAME-LOG.md has no section about `{kind}`"));
+            let section = section.split("\n##").next().unwrap_or_default();
+            let documented: BTreeSet<&str> =
+                section.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
+            let written: BTreeSet<&str> = written.keys().map(String::as_str).filter(|key| *key != "type").collect();
+            assert_eq!(documented, written, "the fields of `{kind}`");
+        }
+    }
+}

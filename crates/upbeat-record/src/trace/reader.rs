@@ -1,0 +1,188 @@
+//! Reading a frame log, as whoever draws or counts what is in it does.
+//!
+//! The first line says which version and which unit: another one is refused, since its numbers would be taken for something
+//! else. Lines of types that are not known are skipped, as the format allows. A last line that is cut off is left out: whoever
+//! wrote it was stopped.
+
+use std::io::{self, BufRead};
+
+use super::line::{Header, Line, VERSION};
+
+/// No line of a log is longer.
+const LONGEST_LINE: usize = 1 << 20;
+/// The types of lines that are known.
+const TYPES: [&str; 6] = ["header", "output-name", "window-name", "output", "client", "left-out"];
+
+/// A log cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The file cannot be read.
+    #[error("{0}")]
+    Unreadable(#[from] io::Error),
+    /// A line is none of a frame log.
+    #[error("{line}:{column}: {what}")]
+    Malformed {
+        /// Counted from one.
+        line: usize,
+        /// Counted from one.
+        column: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// The lines of a log, one after the other.
+#[derive(Debug)]
+pub struct Reader<R> {
+    lines: R,
+    text: Vec<u8>,
+    number: usize,
+    cut_off: bool,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// If there is none, or it is of another version, unit or clock.
+    pub fn new(lines: R) -> Result<Self, LogError> {
+        let mut reader = Reader { lines, text: Vec::new(), number: 0, cut_off: false };
+        match reader.next_line()? {
+            Some(Line::Header(header)) => reader.check(&header)?,
+            _ => return Err(reader.malformed(1, "the first line is no header of a frame log".to_owned())),
+        }
+        Ok(reader)
+    }
+
+    fn check(&self, header: &Header) -> Result<(), LogError> {
+        let expected = Header::default();
+        if header.version != VERSION {
+            let what = format!("version {} of the format; this reads version {VERSION}", header.version);
+            return Err(self.malformed(1, what));
+        }
+        for (name, found, expected) in
+            [("unit", &header.unit, &expected.unit), ("clock", &header.clock, &expected.clock)]
+        {
+            if found != expected {
+                return Err(self.malformed(1, format!("its {name} is `{found}`; this reads `{expected}`")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The next line that is known; `None` after the last.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no line of a frame log.
+    pub fn next_line(&mut self) -> Result<Option<Line>, LogError> {
+        loop {
+            self.text.clear();
+            let limited = &mut io::Read::take(&mut self.lines, LONGEST_LINE as u64);
+            if limited.read_until(b'\n', &mut self.text)? == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            if self.text.trim_ascii().is_empty() {
+                continue;
+            }
+            match parse(&self.text) {
+                Ok(Some(line)) => return Ok(Some(line)),
+                Ok(None) => {}
+                Err(_) if self.number > 1 && self.text.last() != Some(&b'\n') && self.text.len() < LONGEST_LINE => {
+                    self.cut_off = true;
+                    return Ok(None);
+                }
+                Err(error) => {
+                    // serde_json adds the place to its message; it is said already.
+                    let what = error.to_string();
+                    let what = what.split(" at line ").next().unwrap_or_default().to_owned();
+                    return Err(self.malformed(error.column().max(1), what));
+                }
+            }
+        }
+    }
+
+    /// The number of the line that was read last, counted from one.
+    pub const fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Whether the last line was cut off, and left out.
+    pub const fn cut_off(&self) -> bool {
+        self.cut_off
+    }
+
+    fn malformed(&self, column: usize, what: String) -> LogError {
+        LogError::Malformed { line: self.number.max(1), column, what }
+    }
+}
+
+/// A line; `None` if it is of a type that is not known.
+fn parse(text: &[u8]) -> Result<Option<Line>, serde_json::Error> {
+    #[derive(serde::Deserialize)]
+    struct Typed<'a> {
+        #[serde(rename = "type", borrow)]
+        kind: std::borrow::Cow<'a, str>,
+    }
+    let Typed { kind } = serde_json::from_slice(text)?;
+    if TYPES.contains(&kind.as_ref()) { serde_json::from_slice(text).map(Some) } else { Ok(None) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::line::Explained;
+    use upbeat_timing::record::{ClientFrameRecord, FrameRecord};
+
+    fn text(lines: &[Line]) -> String {
+        lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
+    }
+
+    fn log() -> Vec<Line> {
+        vec![
+            Line::Header(Header::default()),
+            Line::Output(Explained { record: FrameRecord::default(), why: None }),
+            Line::Client(Explained { record: ClientFrameRecord::default(), why: None }),
+        ]
+    }
+
+    fn read(text: &str) -> Result<(Vec<Line>, bool), String> {
+        let mut reader = Reader::new(text.as_bytes()).map_err(|error| error.to_string())?;
+        let mut lines = vec![Line::Header(Header::default())];
+        while let Some(line) = reader.next_line().map_err(|error| error.to_string())? {
+            lines.push(line);
+        }
+        Ok((lines, reader.cut_off()))
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_what_is_not_known_is_skipped() {
+        assert_eq!(read(&text(&log())), Ok((log(), false)));
+        let later = text(&log()).replacen(
+            "{\"type\":\"client\"",
+            "{\"type\":\"comet\",\"tail\":[1]}\n\n{\"type\":\"client\"",
+            1,
+        );
+        assert_eq!(read(&later), Ok((log(), false)));
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_is_lost_and_the_log_is_not() {
+        let text = text(&log());
+        assert_eq!(read(&text[..text.len() - 9]), Ok((log()[..2].to_vec(), true)));
+    }
+
+    #[test]
+    fn another_version_unit_or_file_is_refused_with_its_line() {
+        let header = |change: fn(&mut Header)| {
+            let mut header = Header::default();
+            change(&mut header);
+            read(&text(&[Line::Header(header)])).unwrap_err()
+        };
+        assert_eq!(header(|header| header.version = 2), "1:1: version 2 of the format; this reads version 1");
+        assert_eq!(header(|header| header.unit = "ms".into()), "1:1: its unit is `ms`; this reads `ns`");
+        assert!(read("").unwrap_err().contains("no header") && read("{\"type\":\"output\"}\n").is_err());
+        let broken = text(&log()[..1]) + "{\"type\": oops}\n{}\n";
+        assert_eq!(read(&broken).unwrap_err(), "2:10: expected value");
+    }
+}

@@ -1,0 +1,66 @@
+//! Targets on a panel of variable rate: there is no grid, so each follows the one before it at the rate that its client keeps
+//! up with when it is begun. What was sent keeps the time that it was sent with; a new rate begins with the next.
+//!
+//! ```text
+//!   sent      a=10  b=17  c=24                      7 ms apart: the client needs 6 for each
+//!   now needs 9                d=34  e=44           10 ms apart, behind c
+//!   idle                                   f=61     as soon as it can be drawn: no chain to follow
+//! ```
+
+use super::{Ahead, Stage};
+use crate::estimator::Estimator;
+use crate::pacing::Pacing;
+use crate::refresh_rate::{RateGovernor, RateRange};
+use crate::target::RefreshIndex;
+use crate::time::{Instant, Span};
+use crate::virtualizer::{Grid, Virtualizer};
+
+/// A frame that takes longer than so many of the longest interval is a pause, and says nothing of a rate.
+const PAUSE_INTERVALS: i64 = 2;
+/// A target whose time has come is not over before so much of the shortest interval has passed.
+const PASSED_DIVISOR: i64 = 2;
+
+impl Ahead {
+    /// The range of intervals (shortest, longest) of the output's panel, if its rate varies.
+    pub fn set_range(&mut self, range: Option<(Span, Span)>) {
+        let range = range.map(|(fastest, slowest)| RateRange { fastest, slowest, variable: true });
+        if self.rate.as_ref().map(RateGovernor::range) != range {
+            self.rate = range.map(RateGovernor::new);
+        }
+    }
+
+    /// A frame took so long.
+    pub(super) fn keep_pace(&mut self, took: Span) {
+        if let Some(range) = self.rate.as_ref().map(RateGovernor::range) {
+            self.pace.observe(took.min(range.slowest * PAUSE_INTERVALS));
+        }
+    }
+
+    /// What [`poll`](Self::poll) takes as the grid where there is none, and the first refresh on it that is not decided.
+    /// `coming`: the output's next refresh; `soonest`: when a frame that is begun now can be shown. Where there is a grid
+    /// that is it.
+    pub fn chain(&mut self, coming: Grid, soonest: Instant) -> (Grid, RefreshIndex) {
+        let is_ahead = self.effective.pacing == Pacing::Ahead;
+        let Some(rate) = &mut self.rate else { return (coming, coming.refresh) };
+        let shortest = rate.range().fastest;
+        // Just in time there is nothing to keep a rate for: the next is as soon as it can be.
+        let (interval, apart) = match is_ahead {
+            true => {
+                let distance = rate.distance_for(self.pace.typical().unwrap_or(Span::ZERO));
+                (distance, distance)
+            }
+            false => (shortest, shortest / PASSED_DIVISOR),
+        };
+        let Some(last) = self.virtualizer.as_ref().and_then(Virtualizer::last) else {
+            return (Grid { present: soonest, interval, ..coming }, coming.refresh);
+        };
+        if last.present + apart < soonest {
+            let behind = last.refresh.next();
+            return (Grid { refresh: behind, present: soonest, interval }, behind);
+        }
+        let passed = coming.present - shortest / PASSED_DIVISOR;
+        let to_come = self.live.iter().filter(|frame| frame.stage != Stage::Latched && frame.target.present >= passed);
+        let next = to_come.map(|frame| frame.target.refresh).min().unwrap_or(last.refresh.next());
+        (Grid { refresh: last.refresh, present: last.present, interval }, next)
+    }
+}

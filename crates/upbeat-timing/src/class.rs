@@ -1,0 +1,329 @@
+//! What kind of client this is, judged by what it does.
+//!
+//! A frame callback means different things to different clients (reference: what the toolkits do with it):
+//!
+//! ```text
+//!  draws      callback ──work──► commit                  later callback, fresher content, later commit
+//!  gated      work ──► (waits) callback ► commit         drawn already: the callback only lets it go
+//!  own clock  ────── waits for its own moment ► commit   a later callback changes nothing but the measured "cost"
+//!  queued     commits with fifo barriers or time stamps; the queue paces it
+//! ```
+//!
+//! Two facts tell them apart. CPU time: *draws* burns it between callback and commit, *gated* between commit and the
+//! next callback. Each frame has one vote on that, so that a few slow ones (shaders compiled, another process in the way)
+//! do not outweigh all others. Work outside is no accident, work inside may be: when the compositor is held up and hears
+//! of a commit late, a gated client is drawing its next frame already.
+//!
+//! ```text
+//!  gated, heard late:   callback ► commit ─work─► heard      inside: that of the next frame; outside: nothing
+//! ```
+//!
+//! A film of 24 or 30 pictures a second waits for its own clock, too, longer than a refresh and nearly idle, every time.
+//! Another process that draws for the client looks so as well, but seldom every time; if it does, the
+//! [guard](super::pacer) finds out that its frames come sooner when it is called back sooner.
+//!
+//! Slope: over callbacks sent at different moments of a refresh, the measured cost of *draws* is flat
+//! (slope 0), that of *own clock* falls one for one (slope −1), because its commit comes when it comes.
+
+use super::pacing::Class;
+use crate::time::Span;
+
+/// Frames before a verdict.
+const MINIMUM_FRAMES: u32 = 8;
+/// What a newer frame leaves of the weight of the older ones: 0.5^(1/32), so that they count half after 32. Written out
+/// because a power costs more than everything else that is learned from a frame.
+const KEEP: f64 = 0.978_572_062_087_700_1;
+/// The callbacks' moments must have varied by this much (standard deviation) for a slope to mean anything.
+const MINIMUM_SPREAD_MS: f64 = 0.7;
+/// Slopes below this are nearer to −1 than to 0.
+const OWN_CLOCK_SLOPE: f64 = -0.6;
+/// A client that commits this often without being called back runs on its own clock.
+const UNASKED_SHARE: f64 = 0.7;
+/// A gated client answers a callback within this time, also on a busy machine: it has nothing left to do.
+const GATED_ANSWER_MS: f64 = 5.0;
+/// And it needs less CPU time than this to do so.
+const GATED_INSIDE_MS: f64 = 1.0;
+/// A gated client burns more than this part of the CPU time outside the callback that it burns inside. Inside is what it
+/// takes to hand a frame over (with software rendering a copy of it): of a small window half of the work. Those that draw
+/// burn a quarter outside at most (weston-simple-shm; it reads its events).
+const GATED_RATIO: f64 = 0.5;
+/// A client is gated when more than this share of its frames looks like it. Measured: 0.7 to 0.8 of weston-simple-egl's
+/// while others build, 0.3 on two cores that seven jobs want; none of weston-simple-shm's.
+const GATED_SHARE: f64 = 0.3;
+/// And it is not any more when less than this share does.
+const NOT_GATED_SHARE: f64 = 0.15;
+/// A client waits for its own clock when it waits long, and leaves the CPU alone, in more than this share of its frames.
+const WAITS_SHARE: f64 = 0.9;
+/// Less CPU than this a frame cannot be told from accounting noise.
+const MINIMUM_CPU_MS: f64 = 0.05;
+
+/// One frame as the classifier sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Evidence {
+    /// Callback sent, counted from the refresh before its target.
+    pub callback_offset: Span,
+    /// Callback sent to commit received.
+    pub answer: Span,
+    /// CPU time of the client between callback and commit, where the system can tell.
+    pub cpu_inside: Option<Span>,
+    /// CPU time of the client between the commit before and this callback.
+    pub cpu_outside: Option<Span>,
+    /// It answered later than a refresh after its callback, and was nearly idle meanwhile.
+    pub waited: bool,
+}
+
+/// Exponentially forgotten sums over frames. Fixed size; nothing is allocated.
+#[derive(Clone, Debug, Default)]
+pub struct Classifier {
+    weight: f64,
+    offset: f64,
+    answer: f64,
+    offset_squared: f64,
+    offset_answer: f64,
+    inside: f64,
+    cpu_weight: f64,
+    /// Frames that look like those of a gated client.
+    looks_gated: f64,
+    gated: bool,
+    /// Frames that waited.
+    waited: f64,
+    /// Share of commits that no callback had asked for.
+    unasked: f64,
+    unasked_weight: f64,
+    queued: f64,
+    frames: u32,
+    commits: u32,
+    /// What the sums amount to: asked for several times per frame, and it changes with a commit only.
+    class: Class,
+}
+
+impl Classifier {
+    /// Learns from a frame that answered a callback.
+    pub fn observe(&mut self, frame: Evidence) {
+        let (x, y) = (frame.callback_offset.as_millis_f64(), frame.answer.as_millis_f64());
+        for (sum, value) in [
+            (&mut self.weight, 1.0),
+            (&mut self.offset, x),
+            (&mut self.answer, y),
+            (&mut self.offset_squared, x * x),
+            (&mut self.offset_answer, x * y),
+            (&mut self.waited, f64::from(u8::from(frame.waited))),
+        ] {
+            *sum = *sum * KEEP + value;
+        }
+        if let (Some(inside), Some(outside)) = (frame.cpu_inside, frame.cpu_outside) {
+            self.cpu_weight = self.cpu_weight * KEEP + 1.0;
+            let (inside, outside) = (inside.as_millis_f64(), outside.as_millis_f64());
+            self.inside = self.inside * KEEP + inside;
+            self.looks_gated = self.looks_gated * KEEP + f64::from(u8::from(looks_gated(y, inside, outside)));
+        }
+        self.frames = self.frames.saturating_add(1);
+        self.commit(true, false);
+    }
+
+    /// Learns from a commit with new content that no callback had asked for. `queued`: it carried a fifo barrier or
+    /// a time stamp.
+    pub fn observe_unasked(&mut self, queued: bool) {
+        self.commit(false, queued);
+    }
+
+    fn commit(&mut self, asked: bool, queued: bool) {
+        self.unasked_weight = self.unasked_weight * KEEP + 1.0;
+        self.unasked = self.unasked * KEEP + f64::from(u8::from(!asked));
+        self.queued = self.queued * KEEP + f64::from(u8::from(queued));
+        self.commits = self.commits.saturating_add(1);
+        self.gated = self.is_gated();
+        self.class = self.judge();
+    }
+
+    /// How the answer changes with the callback's moment: 0 for a client that draws, −1 for one with its own clock.
+    /// `None` while the callbacks' moments have not varied enough to tell.
+    pub fn slope(&self) -> Option<f64> {
+        if self.frames < MINIMUM_FRAMES {
+            return None;
+        }
+        let mean_x = self.offset / self.weight;
+        let variance = self.offset_squared / self.weight - mean_x * mean_x;
+        if variance < MINIMUM_SPREAD_MS * MINIMUM_SPREAD_MS {
+            return None;
+        }
+        let covariance = self.offset_answer / self.weight - mean_x * (self.answer / self.weight);
+        Some(covariance / variance)
+    }
+
+    /// The verdict so far.
+    pub const fn class(&self) -> Class {
+        self.class
+    }
+
+    fn judge(&self) -> Class {
+        if self.commits < MINIMUM_FRAMES {
+            return Class::Unknown;
+        }
+        if self.queued > 0.5 * self.unasked_weight {
+            return Class::Queued;
+        }
+        if self.unasked > UNASKED_SHARE * self.unasked_weight {
+            return Class::OwnClock;
+        }
+        if self.frames < MINIMUM_FRAMES {
+            return Class::Unknown;
+        }
+        if self.gated {
+            return Class::Gated;
+        }
+        let has_own_rhythm = self.slope().is_some_and(|slope| slope < OWN_CLOCK_SLOPE) && self.waits();
+        if has_own_rhythm || self.waited > WAITS_SHARE * self.weight {
+            return Class::OwnClock;
+        }
+        Class::Draws
+    }
+
+    /// Answers at once and works at other times.
+    fn is_gated(&self) -> bool {
+        let share = if self.gated { NOT_GATED_SHARE } else { GATED_SHARE };
+        self.looks_gated > share * self.cpu_weight
+    }
+
+    /// Takes longer than it computes. Where CPU time is unknown, the slope alone has to do.
+    fn waits(&self) -> bool {
+        self.cpu_weight < 1.0 || self.inside / self.cpu_weight < 0.5 * self.answer / self.weight
+    }
+}
+
+/// Whether a frame looks like one of a client that is only let go by its callbacks (all in milliseconds).
+fn looks_gated(answer: f64, inside: f64, outside: f64) -> bool {
+    let at_once = answer < GATED_ANSWER_MS && inside < GATED_INSIDE_MS;
+    at_once && outside > MINIMUM_CPU_MS && outside > GATED_RATIO * inside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: f64) -> Span {
+        Span::from_millis_f64(millis)
+    }
+
+    fn feed(classifier: &mut Classifier, offsets: &[f64], answer: impl Fn(f64) -> f64, inside: f64, outside: f64) {
+        for offset in offsets.iter().cycle().take(40) {
+            classifier.observe(Evidence {
+                callback_offset: ms(*offset),
+                answer: ms(answer(*offset)),
+                cpu_inside: Some(ms(inside)),
+                cpu_outside: Some(ms(outside)),
+                waited: false,
+            });
+        }
+    }
+
+    #[test]
+    fn each_kind_is_told_from_what_it_does() {
+        let offsets = [0.2, 4.0, 9.0, 12.0];
+        let mut draws = Classifier::default();
+        feed(&mut draws, &offsets, |_| 2.0, 1.9, 0.05);
+        assert_eq!(draws.class(), Class::Draws);
+        assert!(draws.slope().unwrap().abs() < 0.01);
+
+        let mut gated = Classifier::default();
+        feed(&mut gated, &offsets, |_| 0.2, 0.1, 3.0);
+        assert_eq!(gated.class(), Class::Gated);
+
+        let mut own_clock = Classifier::default();
+        feed(&mut own_clock, &offsets, |offset| 14.0 - offset, 0.5, 0.5);
+        assert_eq!(own_clock.class(), Class::OwnClock);
+        assert!((own_clock.slope().unwrap() + 1.0).abs() < 0.01);
+
+        let mut free = Classifier::default();
+        (0..20).for_each(|_| free.observe_unasked(false));
+        assert_eq!(free.class(), Class::OwnClock);
+
+        let mut queued = Classifier::default();
+        (0..20).for_each(|_| queued.observe_unasked(true));
+        assert_eq!(queued.class(), Class::Queued);
+    }
+
+    #[test]
+    fn who_always_waits_longer_than_a_refresh_has_its_own_clock_and_who_does_so_at_times_draws() {
+        for (waits_in_eight, class) in [(8, Class::OwnClock), (6, Class::Draws)] {
+            let mut classifier = Classifier::default();
+            for number in 0..200 {
+                let waited = number % 8 < waits_in_eight;
+                let answer = ms(if waited { 33.0 } else { 6.0 });
+                let cpu = Some(ms(1.5));
+                classifier.observe(Evidence {
+                    answer,
+                    waited,
+                    cpu_inside: cpu,
+                    cpu_outside: cpu,
+                    ..Evidence::default()
+                });
+            }
+            assert_eq!(classifier.class(), class, "{waits_in_eight} of 8");
+        }
+    }
+
+    #[test]
+    fn older_frames_count_half_after_32_newer_ones() {
+        assert!((KEEP.powi(32) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_is_said_before_there_is_evidence() {
+        let mut classifier = Classifier::default();
+        assert_eq!(classifier.class(), Class::Unknown);
+        feed(&mut classifier, &[4.0], |_| 2.0, 1.9, 0.0);
+        assert_eq!(classifier.slope(), None);
+    }
+
+    #[test]
+    fn a_cheap_client_that_draws_is_not_taken_for_a_gated_one() {
+        let mut classifier = Classifier::default();
+        feed(&mut classifier, &[4.0, 9.0], |_| 0.3, 0.25, 0.01);
+        assert_eq!(classifier.class(), Class::Draws);
+    }
+
+    /// What was measured of a client, frame by frame.
+    fn recorded(csv: &str) -> Vec<Evidence> {
+        let frames = csv.lines().filter(|line| !line.starts_with('#'));
+        let frames = frames.map(|line| line.split(',').map(|value| ms(value.parse().unwrap())).collect::<Vec<_>>());
+        let evidence = |frame: Vec<Span>| Evidence {
+            callback_offset: frame[0],
+            answer: frame[1],
+            cpu_inside: Some(frame[2]),
+            cpu_outside: Some(frame[3]),
+            waited: false,
+        };
+        frames.map(evidence).collect()
+    }
+
+    proptest::proptest! {
+        /// A run may begin anywhere: by chance the first frames are those that mislead.
+        #[test]
+        fn a_gated_client_is_known_for_one_in_every_run_and_one_that_draws_is_never_taken_for_it(start in 0_usize..200) {
+            for (csv, gated) in [
+                (include_str!("../../../tests/data/classes/simple-egl-1.csv"), true),
+                (include_str!("../../../tests/data/classes/simple-egl-2.csv"), true),
+                (include_str!("../../../tests/data/classes/simple-shm.csv"), false),
+            ] {
+                let frames = recorded(csv);
+                let mut classifier = Classifier::default();
+                for (number, frame) in frames.iter().cycle().skip(start % frames.len()).take(200).enumerate() {
+                    classifier.observe(*frame);
+                    let known = number >= 24;
+                    proptest::prop_assert!(!known || (classifier.class() == Class::Gated) == gated, "frame {number}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_client_that_changes_its_ways_is_judged_anew() {
+        let mut classifier = Classifier::default();
+        feed(&mut classifier, &[0.2, 9.0], |_| 0.2, 0.1, 3.0);
+        for _ in 0..6 {
+            feed(&mut classifier, &[0.2, 9.0], |_| 4.0, 3.9, 0.1);
+        }
+        assert_eq!(classifier.class(), Class::Draws);
+    }
+}

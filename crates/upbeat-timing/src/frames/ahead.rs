@@ -1,0 +1,242 @@
+//! Frames that are made before their refreshes are at hand: recorded, drawn, superseded, shown.
+
+use super::{Frame, FrameQueue, Phase, Recorder, Stage, Trigger};
+use crate::frames::AheadSettings;
+use crate::id::FrameId;
+use crate::target::RefreshIndex;
+use crate::time::Span;
+
+/// What a refresh shows of the finished frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// The frame that goes on screen; `None` repeats the last one.
+    pub frame: Option<FrameId>,
+    /// Whether that frame was superseded and is shown only because no fresh one is ready.
+    pub stale: bool,
+}
+
+/// What became of the frames that input made wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Superseded {
+    /// Frames that were thrown away at once.
+    pub discarded: u8,
+    /// Of those, the ones whose pixels were finished: wasted renders.
+    pub wasted: u8,
+    /// The last frame that may still be shown: motion restarts from its state.
+    pub kept: Option<FrameId>,
+}
+
+impl<T> FrameQueue<T> {
+    /// Motion starts; it lasts until [`FrameQueue::end_at`]. `next_latch` is the first refresh that could show a
+    /// frame; the start delay is counted from it.
+    pub fn begin(&mut self, next_latch: RefreshIndex) {
+        self.end = None;
+        self.ticked = true;
+        let delay = if self.trigger == Trigger::Ahead { self.settings.start_delay } else { 0 };
+        self.show_from = next_latch.plus(u64::from(delay));
+    }
+
+    /// The motion needs no frame from `frame` on. Frames beyond it that exist already stay queued.
+    pub fn end_at(&mut self, frame: FrameId) {
+        self.end = Some(frame);
+    }
+
+    /// Switches between the refresh and running ahead; frames under way stay valid (D-VSync 4.5, runtime switch).
+    pub fn set_trigger(&mut self, trigger: Trigger) {
+        self.trigger = trigger;
+    }
+
+    /// Says whether recording waits for rendering.
+    pub fn set_recorder(&mut self, recorder: Recorder) {
+        self.recorder = recorder;
+    }
+
+    /// Changes the limits. A smaller limit takes effect as frames are shown: nothing is thrown away.
+    pub fn set_settings(&mut self, settings: AheadSettings) {
+        self.settings = settings;
+    }
+
+    /// The limits in force.
+    pub const fn settings(&self) -> AheadSettings {
+        self.settings
+    }
+
+    /// A refresh has happened: what [`Trigger::Refresh`] waits for. A tick that finds the recorder busy is lost, as a
+    /// frame callback is that was not asked for.
+    pub fn tick(&mut self) {
+        self.ticked = true;
+    }
+
+    /// Frames that were made ahead and are not in flight.
+    fn waiting(&self) -> impl DoubleEndedIterator<Item = &Frame<T>> {
+        self.frames.iter().filter(|frame| frame.waits_for_refresh())
+    }
+
+    /// How many frames are made ahead or wait for their refresh.
+    pub fn depth(&self) -> usize {
+        self.counts.depth()
+    }
+
+    /// How many finished frames wait for their refresh, here or in the display.
+    pub fn ready(&self) -> usize {
+        self.counts.finished + self.counts.held
+    }
+
+    /// How many frames are chosen and not drawn yet.
+    pub fn recorded_ahead(&self) -> usize {
+        self.counts.recorded
+    }
+
+    /// Pixel buffers in use, those of frames in flight or on screen not counted.
+    pub fn pixel_buffers(&self) -> usize {
+        self.counts.drawing + self.counts.finished + self.counts.held
+    }
+
+    /// Whether there is room for another frame.
+    pub fn phase(&self) -> Phase {
+        if self.depth() < self.settings.frames() { Phase::Accumulation } else { Phase::Sync }
+    }
+
+    /// The newest of the frames that are made ahead or wait.
+    pub fn newest(&self) -> Option<&Frame<T>> {
+        self.waiting().next_back()
+    }
+
+    /// Whether one is recorded or being drawn.
+    pub fn is_under_way(&self) -> bool {
+        self.depth() > self.ready()
+    }
+
+    /// The frame that is drawn next, if it is its turn and there is a slot for it.
+    pub fn next_to_draw(&self) -> Option<FrameId> {
+        // One at a time, whether it is wanted still or not.
+        if self.counts.at_work > 0 || self.counts.recorded == 0 {
+            return None;
+        }
+        let (mut pixels, mut next) = (0, None);
+        for frame in self.waiting() {
+            match frame.stage {
+                Stage::Finished | Stage::Held => pixels += 1,
+                stage => {
+                    next = (stage == Stage::Recorded).then_some(frame.id);
+                    break;
+                }
+            }
+        }
+        next.filter(|_| pixels < self.settings.pixel_frames())
+    }
+
+    pub(super) fn may_record(&self) -> bool {
+        if self.end.is_some_and(|end| self.next >= end) {
+            return false;
+        }
+        let (wanted, frames, run_ahead) = match self.trigger {
+            Trigger::Ahead => (true, self.settings.frames(), usize::from(self.settings.run_ahead)),
+            // A buffer is taken when the frame starts.
+            Trigger::Refresh => (self.ticked, self.settings.pixel_frames(), 0),
+        };
+        let is_free = self.recorder == Recorder::Decoupled || self.counts.recorded <= run_ahead;
+        wanted && self.counts.recording == 0 && is_free && self.depth() < frames
+    }
+
+    /// A frame for `target` is being recorded.
+    pub fn record(&mut self, target: RefreshIndex, content: T) -> FrameId {
+        self.push(target, content, Stage::Recording, true)
+    }
+
+    /// The content of `id` is chosen. A frame that was superseded meanwhile is let go.
+    pub fn recorded(&mut self, id: FrameId) {
+        let Some(place) = self.place(id) else { return };
+        self.change(place, |frame| frame.stage = Stage::Recorded);
+        if self.frames[place].stale {
+            self.abandon(id);
+        }
+    }
+
+    /// The pixels of `id` are being made.
+    pub fn draw(&mut self, id: FrameId) {
+        if let Some(place) = self.place(id) {
+            self.change(place, |frame| frame.stage = Stage::Drawing);
+        }
+    }
+
+    /// The pixels of `id` are finished; choosing and making them took `cost`. Whether that was for nothing.
+    pub fn drawn(&mut self, id: FrameId, cost: Span) -> bool {
+        let Some(place) = self.place(id) else { return true };
+        let is_insurance = |frame: &&Frame<T>| frame.stale && frame.stage == Stage::Finished;
+        let is_wasted = self.frames[place].unwanted
+            || (self.frames[place].stale
+                && self.waiting().filter(is_insurance).count() >= usize::from(self.settings.insurance));
+        self.change(place, |frame| (frame.stage, frame.cost) = (Stage::Finished, cost));
+        if is_wasted {
+            self.abandon(id);
+        }
+        is_wasted
+    }
+
+    /// The finished frame that is next, of those that no display has.
+    pub fn next_finished(&self) -> Option<&Frame<T>> {
+        self.frames.iter().find(|frame| frame.waits(Stage::Finished))
+    }
+
+    /// What `refresh` shows: the oldest fresh frame that is finished, else the oldest stale one. To be taken out, or
+    /// submitted, by the caller.
+    pub fn shows(&mut self, refresh: RefreshIndex) -> Shown {
+        if refresh < self.show_from || self.counts.finished == 0 {
+            return Shown::default();
+        }
+        let fresh = self.frames.iter().find(|frame| frame.waits(Stage::Finished) && !frame.stale);
+        if let Some(fresh) = fresh.map(|frame| frame.id) {
+            if self.counts.insured > 0 {
+                self.abandon_all(|frame| frame.ahead && frame.stale && frame.stage == Stage::Finished);
+            }
+            return Shown { frame: Some(fresh), stale: false };
+        }
+        match self.waiting().next() {
+            Some(oldest) if oldest.stage == Stage::Finished => Shown { frame: Some(oldest.id), stale: true },
+            _ => Shown::default(),
+        }
+    }
+
+    /// Input has made every frame that waits wrong (DESIGN 5.6).
+    ///
+    /// Recorded frames go at once; of those with pixels [`AheadSettings::insurance`] stay, the oldest first. A stage that is
+    /// at work finishes, since work in progress cannot be taken back. What the display holds is asked for by
+    /// [`withdraw`](Self::withdraw).
+    pub fn supersede(&mut self) -> Superseded {
+        let insurance = usize::from(self.settings.insurance);
+        let (mut result, mut kept) = (Superseded::default(), 0);
+        for _ in 0..self.frames.len() {
+            let Some(mut frame) = self.frames.pop_front() else { break };
+            let has_pixels = matches!(frame.stage, Stage::Drawing | Stage::Finished | Stage::Held);
+            let is_made_ahead = frame.ahead && !frame.unwanted;
+            let stays = !is_made_ahead
+                || match frame.stage {
+                    Stage::Recorded => false,
+                    Stage::Finished => kept < insurance,
+                    _ => true,
+                };
+            if is_made_ahead && has_pixels && kept < insurance {
+                kept += 1;
+                result.kept = Some(frame.id);
+            } else if is_made_ahead && frame.stage == Stage::Drawing && self.trigger == Trigger::Ahead {
+                frame.unwanted = true;
+            }
+            if is_made_ahead && matches!(frame.stage, Stage::Recording | Stage::Drawing | Stage::Finished) {
+                frame.stale = true;
+            }
+            if stays {
+                self.frames.push_back(frame);
+            } else {
+                result.discarded += 1;
+                result.wasted += u8::from(frame.stage == Stage::Finished);
+                self.released.push_back(frame);
+            }
+        }
+        self.counts = self.counted();
+        // A start delay serves motion that does not answer input; this one does.
+        self.show_from = RefreshIndex(0);
+        self.ticked = true;
+        result
+    }
+}

@@ -1,0 +1,57 @@
+//! Names of the things that time is kept for. They are plain numbers, so that the core stays free of what they stand
+//! for; numbers are never used twice in a session.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $word:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($word, " {}"), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// An output, counted from 1 in the order of connection. A display that is plugged in again is a new output.
+    OutputId,
+    "output"
+);
+id!(
+    /// A connection of a program, counted from 1.
+    ClientId,
+    "client"
+);
+id!(
+    /// A surface, counted from 1 over all clients.
+    SurfaceId,
+    "surface"
+);
+id!(
+    /// A window (a toplevel with its popups and subsurfaces), counted from 1. `upbeat msg windows` shows these numbers.
+    WindowId,
+    "window"
+);
+
+/// An update of a surface, by its number among the commits with new content of that surface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UpdateId {
+    /// Whose.
+    pub surface: SurfaceId,
+    /// Counted from 1.
+    pub number: u64,
+}
+
+/// A frame of one output, numbered in the order in which contents were chosen. Some are never composed, and some never
+/// shown; no number is used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId(pub u64);

@@ -1,0 +1,198 @@
+//! A value that a hand moves: where it is in a frame is where the hand will be when that frame is shown.
+//!
+//! ```text
+//!   reports   ×  ×  ×  ×                     a function of the time shown alone: nobody has to be woken for it
+//!   value     ──────────┬────╮
+//!                       last  ╰── foretold ──╮__ at rest again where it was reported last
+//!                       └ FORETOLD ┘└ RETURN ┘
+//! ```
+//! Devices report what moves. A hand that stops says nothing: what was foretold of it is taken back by and by.
+
+use crate::defaults::DEVICE_PREDICTION;
+use crate::input_prediction::{self, Linear, Tracked};
+use crate::time::{Instant, Span};
+
+/// The furthest beyond the last report that is foretold: a refresh and a report at 60 and 120 Hz.
+const FORETOLD: Span = Span::from_millis(24);
+/// How long it takes until that is taken back when no other comes: a refresh.
+const RETURN: Span = Span::from_millis(16);
+/// The furthest that it reaches, in pixels: half of what a fingertip hides. A hand that stops at once is seen to go on by that.
+const REACH: f64 = 24.0;
+/// The time before it was let go that says how fast it was.
+const LATELY: Span = Span::from_millis(60);
+/// A hand that said nothing for so long before that stood still.
+const STILL: Span = Span::from_millis(50);
+/// Reports that are kept for that: those of a device at 1 kHz that are worth the most.
+const MOST_REPORTS: usize = 64;
+
+/// A value in the hand of somebody, in pixels of way and in units of its own.
+#[derive(Clone, Debug)]
+pub struct Pulled {
+    tracked: Tracked<Linear>,
+    /// The latest reports: when, and how many pixels it had come.
+    reports: [(Instant, f64); MOST_REPORTS],
+    /// How many there were.
+    count: usize,
+    /// The value where the hand began, and what a pixel adds to it.
+    from: f64,
+    per_pixel: f64,
+    range: (f64, f64),
+}
+
+impl Pulled {
+    /// A hand took it at `from`, at `at`; each pixel of its way adds `per_pixel`, as long as it stays in `range`.
+    pub fn new(at: Instant, from: f64, per_pixel: f64, range: (f64, f64)) -> Self {
+        let mut pulled = Pulled {
+            tracked: Tracked::new(Linear::new(), DEVICE_PREDICTION),
+            reports: [(at, 0.0); MOST_REPORTS],
+            count: 0,
+            from,
+            per_pixel,
+            range,
+        };
+        pulled.report(at, 0.0);
+        pulled
+    }
+
+    /// The hand went on by so many pixels.
+    pub fn moved(&mut self, at: Instant, by: f64) {
+        let (last, way) = self.last();
+        self.report(at.max(last), way + by);
+    }
+
+    fn report(&mut self, at: Instant, way: f64) {
+        self.tracked.observe(input_prediction::Sample { at, x: way, y: 0.0 });
+        self.reports[self.count % MOST_REPORTS] = (at, way);
+        self.count += 1;
+    }
+
+    fn last(&self) -> (Instant, f64) {
+        self.reports[(self.count - 1) % MOST_REPORTS]
+    }
+
+    /// The same place is called otherwise: by `by` more.
+    pub fn renumber(&mut self, by: f64) {
+        self.from += by;
+        self.range = (self.range.0 + by, self.range.1 + by);
+    }
+
+    /// Where it is in the frame shown at `present`.
+    pub fn at(&self, present: Instant) -> f64 {
+        let (last, way) = self.last();
+        let since = (present - last).max(Span::ZERO);
+        let left = 1.0 - (since - FORETOLD).as_seconds_f64() / RETURN.as_seconds_f64();
+        let foretold = self.tracked.predict(last + since.min(FORETOLD)).map_or(way, |predicted| predicted.x);
+        let way = way + (foretold - way).clamp(-REACH, REACH) * left.clamp(0.0, 1.0);
+        (self.from + way * self.per_pixel).clamp(self.range.0, self.range.1)
+    }
+
+    /// From when on it stays where it is, unless the hand goes on.
+    pub fn rests_by(&self) -> Instant {
+        self.last().0 + FORETOLD + RETURN
+    }
+
+    /// How fast it is, in its own units a second, if it is let go at `at`.
+    pub fn velocity(&self, at: Instant) -> f64 {
+        let (last, way) = self.last();
+        if at - last > STILL {
+            return 0.0;
+        }
+        let kept = self.count.min(MOST_REPORTS);
+        let reports = (1..=kept).map(|back| self.reports[(self.count - back) % MOST_REPORTS]);
+        let first = reports.take_while(|(when, _)| last - *when <= LATELY).last().unwrap_or((last, way));
+        let seconds = (last - first.0).as_seconds_f64();
+        if seconds <= 0.0 { 0.0 } else { (way - first.1) / seconds * self.per_pixel }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVERYWHERE: (f64, f64) = (-1e9, 1e9);
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(1_000_000_000 + millis * 1_000_000)
+    }
+
+    /// A hand that goes `speed` pixels a millisecond, and reports every 8 ms until `end`.
+    fn pulled(speed: f64, per_pixel: f64, range: (f64, f64), end: u64) -> Pulled {
+        let mut pulled = Pulled::new(at(0), 5.0, per_pixel, range);
+        (1..=end / 8).for_each(|report| pulled.moved(at(report * 8), 8.0 * speed));
+        pulled
+    }
+
+    #[test]
+    fn it_is_where_the_hand_will_be_and_comes_back_when_that_stands_still() {
+        let pulled = pulled(0.5, 0.1, EVERYWHERE, 160);
+        for (present, way) in [(160, 80.0), (176, 88.0), (184, 92.0), (192, 86.0)] {
+            assert!((pulled.at(at(present)) - (5.0 + way * 0.1)).abs() < 1e-6, "{present}");
+        }
+        assert!(pulled.rests_by() == at(200) && pulled.at(at(230)) == 13.0);
+        let course: Vec<f64> = (160..230).map(|present| pulled.at(at(present))).collect();
+        assert!(course.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.1), "without a jump: {course:?}");
+    }
+
+    #[test]
+    fn it_is_let_go_as_fast_as_it_was_lately() {
+        let mut pulled = pulled(0.5, 0.1, EVERYWHERE, 160);
+        assert!((pulled.velocity(at(165)) - 50.0).abs() < 1e-6);
+        assert_eq!(pulled.velocity(at(300)), 0.0, "it stood still before that");
+        (1..=20).for_each(|report| pulled.moved(at(160 + report * 8), -4.0));
+        assert!((pulled.velocity(at(320)) + 50.0).abs() < 1e-6, "not as fast as it was long before");
+        assert_eq!(Pulled::new(at(0), 0.0, 1.0, EVERYWHERE).velocity(at(0)), 0.0);
+    }
+
+    #[test]
+    fn it_is_never_foretold_further_than_a_finger_hides() {
+        let pulled = pulled(4.0, 1.0, EVERYWHERE, 160);
+        let furthest = (160..230).map(|present| pulled.at(at(present))).fold(0.0, f64::max);
+        assert_eq!(furthest, 5.0 + 640.0 + REACH);
+    }
+
+    #[test]
+    fn it_stays_in_its_range_and_can_be_called_otherwise() {
+        let mut pulled = pulled(0.5, 0.1, (4.0, 6.0), 160);
+        assert_eq!(pulled.at(at(170)), 6.0);
+        pulled.renumber(-3.0);
+        assert_eq!(pulled.at(at(170)), 3.0);
+    }
+
+    /// A finger on a touch screen, dragged along it and back: microseconds, two positions, and what it did.
+    const RECORDED: &str = include_str!("../../../../tests/data/input/touch_atmel_drag.csv");
+
+    #[test]
+    fn it_stays_under_a_recorded_finger_at_every_refresh() {
+        // Three pixels for one of the recording, which is a small screen's: 1.3 a millisecond.
+        let reports: Vec<(u64, f64)> = RECORDED
+            .lines()
+            .skip(1)
+            .map(|line| {
+                let mut fields = line.split(',').map(|field| field.parse::<f64>().unwrap_or_default());
+                let micros = fields.next().unwrap() as u64;
+                (micros, -3.0 * fields.nth(1).unwrap())
+            })
+            .take_while(|(micros, _)| *micros < 560_000)
+            .collect();
+        let moment = |micros: u64| Instant::from_nanos(1_000_000_000 + micros * 1_000);
+        let finger = |micros: u64| {
+            let next = reports.iter().position(|(at, _)| *at >= micros).unwrap();
+            let ((from, a), (to, b)) = (reports[next - 1], reports[next]);
+            a + (b - a) * (micros - from) as f64 / (to - from) as f64
+        };
+        // What is chosen 5 ms before it is shown, at 60 Hz, once enough is known to foretell anything.
+        for present in (180_000..reports.last().unwrap().0).step_by(16_667) {
+            let known = reports.iter().take_while(|(at, _)| at + 5_000 <= present);
+            let mut pulled: Option<(Pulled, f64)> = None;
+            for (at, position) in known {
+                match &mut pulled {
+                    Some((pulled, last)) => pulled.moved(moment(*at), position - std::mem::replace(last, *position)),
+                    None => pulled = Some((Pulled::new(moment(*at), *position, 1.0, EVERYWHERE), *position)),
+                }
+            }
+            let (pulled, last) = pulled.unwrap();
+            let off = pulled.at(moment(present)) - finger(present);
+            assert!(off.abs() < 8.0, "{off} px off at {present}, {} without foretelling", last - finger(present));
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What a frame costs: three memories, of frames in which something moves by itself, of those that only move planes, and of
+//! all others.
+//!
+//! ```text
+//!            window opens: blur, scaling                    at rest: one window's damage
+//!   cost     ▁▁▁▁█████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁
+//!   budget   ▂▂▂▂▇▇▇▇▇▇▇▇▇▂▂▂▂▂▂▂▂▂▂▂▂▂▂      with one memory: ▇ for as long as it remembers the motion
+//! ```
+//!
+//! A frame that moves planes alone (the cursor's, a view that scrolls) costs a submit and nothing else. Where nobody draws
+//! meanwhile it is latched that much later, with newer input.
+
+use crate::defaults::{COMPOSE_FLOOR, COMPOSE_MISS, COMPOSE_WINDOW, FIRST_COMPOSE};
+use crate::estimator::{Estimator, WindowQuantile};
+use crate::margin::{Margin, known_quantile};
+use crate::time::Span;
+
+/// The budget of what nobody has timed yet.
+const FIRST_TAIL: Span = Span::from_nanos(FIRST_COMPOSE.as_nanos() + COMPOSE_FLOOR.as_nanos());
+
+/// What an output's frames cost, from the scheduled latch to the return of submit.
+#[derive(Clone, Debug)]
+pub(super) struct ComposeCost {
+    rest: Memory,
+    motion: Memory,
+    planes: Memory,
+    /// The frame before moved.
+    moved: bool,
+    is_motion: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Memory {
+    costs: WindowQuantile<COMPOSE_WINDOW>,
+    margin: Margin,
+    /// The last two costs.
+    last: Option<(Span, Span)>,
+    /// What these say, which is asked for some hundred times in a refresh and learned once.
+    tail: Span,
+    typical: Option<Span>,
+}
+
+impl Memory {
+    const fn new() -> Self {
+        Memory {
+            costs: WindowQuantile::new(),
+            margin: Margin::new(COMPOSE_FLOOR),
+            last: None,
+            tail: FIRST_TAIL,
+            typical: None,
+        }
+    }
+
+    fn observe(&mut self, cost: Span, overshoot: Span, interval: Span) {
+        self.margin.observe(overshoot, interval);
+        self.costs.observe(cost);
+        // One frame says little: the first compiles what the others use.
+        self.last = Some((self.last.map_or(Span::ZERO, |(_, last)| last), cost));
+        let known = self.costs.budget(known_quantile(COMPOSE_MISS)).map(|estimate| estimate + self.margin.get());
+        (self.tail, self.typical) = (known.unwrap_or(FIRST_TAIL), self.costs.typical());
+    }
+
+    /// What each of the last two frames took.
+    fn lately(&self) -> Span {
+        self.last.map_or(Span::ZERO, |(before, last)| before.min(last))
+    }
+
+    fn clipped(&self, interval: Span) -> Span {
+        let half = interval / 2;
+        let lately = self.lately() + COMPOSE_FLOOR;
+        self.tail.min(if lately > half { lately.max(interval) } else { half })
+    }
+}
+
+impl ComposeCost {
+    pub const fn new() -> Self {
+        ComposeCost {
+            rest: Memory::new(),
+            motion: Memory::new(),
+            planes: Memory::new(),
+            moved: false,
+            is_motion: false,
+        }
+    }
+
+    /// The frame that is being composed, and as far as is known the next one, moves or does not. The last frame of a
+    /// motion still counts as one: it shows where the motion ended.
+    pub const fn moves(&mut self, now: bool) {
+        self.is_motion = now || self.moved;
+        self.moved = now;
+    }
+
+    /// A frame took this long, of which there are `interval` between refreshes.
+    pub fn observe(&mut self, cost: Span, interval: Span) {
+        let overshoot = cost - self.budget(interval);
+        let memory = if self.is_motion { &mut self.motion } else { &mut self.rest };
+        memory.observe(cost, overshoot, interval);
+    }
+
+    /// A frame that composed nothing took this long.
+    pub fn observe_planes(&mut self, cost: Span, interval: Span) {
+        let overshoot = cost - self.planes_budget(interval);
+        self.planes.observe(cost, overshoot, interval);
+    }
+
+    /// The same as [`budget`](Self::budget) for a frame that only moves planes; never more than one that is composed.
+    pub fn planes_budget(&self, interval: Span) -> Span {
+        let composed = self.budget(interval);
+        if self.planes.typical.is_none() { composed } else { self.planes.clipped(interval).min(composed) }
+    }
+
+    /// What a frame that only moves planes usually costs.
+    pub fn planes_typical(&self) -> Span {
+        self.planes.typical.unwrap_or_else(|| self.typical())
+    }
+
+    /// What a frame costs at the output's miss budget; never more than half of an interval, lest content be chosen so
+    /// early that nobody has drawn any.
+    ///
+    /// Where one frame after another takes longer than that, each would be shown a refresh after the one that it was made
+    /// for. They have what they take, outliers among them only up to an interval.
+    ///
+    /// ```text
+    ///   composing takes 10 of 16.7 ms      k-1        k          k+1        k+2        k+3
+    ///   half of an interval                     ▓▓▓▓▓▓│▓          k'   ▓▓▓▓▓▓│▓         (k+2)'   30 a second, all late
+    ///   what it takes                          ▓▓▓▓▓▓▓k  ▓▓▓▓▓▓▓ k+1 ▓▓▓▓▓▓▓ k+2
+    /// ```
+    pub fn budget(&self, interval: Span) -> Span {
+        self.memory().clipped(interval)
+    }
+
+    /// The most that a plan may have been made for, whichever memory counted then.
+    pub fn most(&self, interval: Span) -> Span {
+        self.rest.clipped(interval).max(self.motion.clipped(interval)).max(self.typical())
+    }
+
+    /// What a frame costs at the output's miss budget, however much that is.
+    pub fn tail(&self) -> Span {
+        self.memory().tail
+    }
+
+    /// What it usually costs.
+    pub fn typical(&self) -> Span {
+        self.memory().typical.unwrap_or(FIRST_COMPOSE)
+    }
+
+    /// Until something moved, motion is taken to cost what everything does.
+    fn memory(&self) -> &Memory {
+        if self.is_motion && self.motion.typical.is_some() { &self.motion } else { &self.rest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Span = Span::from_micros(16_667);
+    const CHEAP: Span = Span::from_micros(700);
+    const DEAR: Span = Span::from_millis(6);
+
+    fn frames(cost: &mut ComposeCost, count: usize, moves: bool, each: Span) {
+        for _ in 0..count {
+            cost.moves(moves);
+            cost.observe(each, INTERVAL);
+        }
+    }
+
+    #[test]
+    fn a_motion_does_not_make_the_frames_after_it_early() {
+        let mut cost = ComposeCost::new();
+        frames(&mut cost, 100, false, CHEAP);
+        let before = cost.budget(INTERVAL);
+        frames(&mut cost, 30, true, DEAR);
+        assert!(cost.budget(INTERVAL) > DEAR);
+        // The last frame of the motion costs as much.
+        frames(&mut cost, 1, false, DEAR);
+        cost.moves(false);
+        assert!(cost.budget(INTERVAL) <= before, "{:?} after {before:?}", cost.budget(INTERVAL));
+    }
+
+    #[test]
+    fn frames_that_only_move_planes_are_remembered_by_themselves() {
+        let mut cost = ComposeCost::new();
+        assert_eq!(cost.planes_budget(INTERVAL), cost.budget(INTERVAL), "nobody knows");
+        frames(&mut cost, 100, false, DEAR);
+        let composed = cost.budget(INTERVAL);
+        for _ in 0..100 {
+            cost.observe_planes(CHEAP, INTERVAL);
+        }
+        assert_eq!(cost.budget(INTERVAL), composed);
+        let planes = cost.planes_budget(INTERVAL);
+        assert!(planes > CHEAP && planes < CHEAP * 2, "{planes:?}");
+        (0..100).for_each(|_| cost.observe_planes(DEAR * 2, INTERVAL));
+        assert_eq!(cost.planes_budget(INTERVAL), composed, "what moves planes was never slower than all of it");
+    }
+
+    #[test]
+    fn outliers_do_not_make_content_older_than_half_an_interval_and_what_is_usual_does() {
+        let mut cost = ComposeCost::new();
+        let outliers = |cost: &mut ComposeCost, usual| {
+            for _ in 0..20 {
+                frames(cost, 5, false, usual);
+                frames(cost, 1, false, INTERVAL * 3);
+            }
+        };
+        outliers(&mut cost, CHEAP);
+        assert_eq!(cost.budget(INTERVAL), INTERVAL / 2);
+        let slow = INTERVAL * 5 / 8;
+        frames(&mut cost, 400, false, slow);
+        assert!(cost.budget(INTERVAL) > slow && cost.budget(INTERVAL) < INTERVAL, "{:?}", cost.budget(INTERVAL));
+        outliers(&mut cost, slow);
+        assert_eq!(cost.budget(INTERVAL), INTERVAL);
+        // Longer than a refresh: every second one then has a frame, and that is the one that it was made for.
+        frames(&mut cost, 200, false, INTERVAL * 5 / 4);
+        assert!(cost.budget(INTERVAL) > INTERVAL * 5 / 4);
+        frames(&mut cost, 1, false, CHEAP);
+        assert_eq!(cost.budget(INTERVAL), INTERVAL / 2, "they are over");
+    }
+
+    #[test]
+    fn the_next_motion_has_the_time_that_the_last_one_took() {
+        let mut cost = ComposeCost::new();
+        frames(&mut cost, 100, false, CHEAP);
+        cost.moves(true);
+        assert!(cost.budget(INTERVAL) < DEAR, "nobody knew of the first");
+        frames(&mut cost, 30, true, DEAR);
+        frames(&mut cost, 500, false, CHEAP);
+        cost.moves(true);
+        assert!(cost.budget(INTERVAL) > DEAR);
+    }
+}

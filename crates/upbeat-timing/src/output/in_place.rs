@@ -1,0 +1,213 @@
+//! Content written into the picture that is being scanned out, ahead of the beam (Presto 3.2.1, position-aware rendering).
+//!
+//! A row has deadlines of its own, beside `ready_by` of the refresh: what is written before the beam comes is seen in the
+//! refresh that is going on, what is written when it has left, in the next one. Written while the beam is within it would be
+//! torn, and is not.
+//!
+//! ```text
+//!   present(k)        enters        leaves        present(k+1)     enters
+//!       │    seen in k   │ ╳ ╳ ╳ ╳ ╳  │        seen in k+1             │
+//!       │   ├ write ┤ ─ ─┤            │
+//!             row_deadline(k)
+//! ```
+//!
+//! It is for a fixed rate whose phase is known: where the next scan-out begins when a frame is ready, nobody knows who has
+//! none.
+
+use super::OutputMachine;
+use crate::beam::{Beam, PixelRect, WriteDecision};
+use crate::defaults::{FIRST_WRITE, WRITE_MARGIN, WRITE_WINDOW};
+use crate::estimator::{Estimator, MissBudget, SlidingMaximum};
+use crate::target::RefreshIndex;
+use crate::time::{Instant, Span};
+
+/// What is known of writing in place on one output.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InPlace {
+    /// How its mode is scanned; `None`: nobody knows, or nothing may be written.
+    scan: Option<Beam>,
+    /// From the commit to the last pixel.
+    costs: SlidingMaximum<WRITE_WINDOW>,
+}
+
+impl<T> OutputMachine<T> {
+    /// How the mode in force is scanned, where rectangles of the picture on screen may be rewritten.
+    pub fn set_scan(&mut self, scan: Option<Beam>) {
+        self.in_place.scan = scan;
+    }
+
+    /// How it is scanned, where something may be written in place.
+    pub const fn scan(&self) -> Option<Beam> {
+        self.in_place.scan
+    }
+
+    /// How long before the beam content has to be there: what writing it takes, and a margin.
+    pub fn write_budget(&self) -> Span {
+        // As bad as it has been: what is late is torn, or a refresh late.
+        self.in_place.costs.budget(MissBudget::NONE).unwrap_or(FIRST_WRITE) + WRITE_MARGIN
+    }
+
+    /// A rectangle was written, and that took so long from the commit on.
+    pub fn wrote(&mut self, took: Span) {
+        self.in_place.costs.observe(took);
+    }
+
+    /// By when content whose first line is `line` has to be there to be seen in refresh `index`; `None` where nothing is
+    /// written in place.
+    pub fn row_deadline(&self, index: RefreshIndex, line: i32) -> Option<Instant> {
+        let scan = self.in_place.scan.filter(|_| !self.vsync.is_variable())?;
+        Some(scan.line_start(self.vsync.present(index), line) - self.write_budget())
+    }
+
+    /// The first refresh that content whose first line is `line` can reach if it comes at `now`.
+    pub fn next_row(&self, line: i32, now: Instant) -> Option<RefreshIndex> {
+        // A deadline lies less than an interval behind its refresh, and less than that before.
+        let mut index = RefreshIndex(self.vsync.at_or_after(now).0.saturating_sub(1));
+        while self.row_deadline(index, line)? < now {
+            index = index.next();
+        }
+        Some(index)
+    }
+
+    /// When `rect` of a display that is scanned like this is lit by the first refresh whose beam comes to it at `from` or later;
+    /// `None` where nobody knows when that is.
+    pub fn lit_from(&self, scan: Beam, rect: &PixelRect, from: Instant) -> Option<Instant> {
+        if self.vsync.is_variable() || !self.vsync.is_trusted(from) {
+            return None;
+        }
+        let mut index = RefreshIndex(self.vsync.at_or_after(from).0.saturating_sub(1));
+        loop {
+            let light = scan.enters(self.vsync.present(index), rect);
+            if light >= from {
+                return Some(light);
+            }
+            index = index.next();
+        }
+    }
+
+    /// The refresh in which all of `rect` is seen if it is written from `now` on; `None`: the beam would meet it, or nobody
+    /// knows where it is.
+    pub fn seen_in_place(&self, rect: &PixelRect, now: Instant) -> Option<RefreshIndex> {
+        let scan = self.in_place.scan?;
+        // The margin is there for the phase, too.
+        if self.vsync.is_variable() || !self.vsync.is_trusted(now) || self.vsync.error(now) > WRITE_MARGIN {
+            return None;
+        }
+        let cost = self.write_budget() - WRITE_MARGIN;
+        let next = self.vsync.at_or_after(now);
+        let current = RefreshIndex(next.0.saturating_sub(1));
+        [current, next].into_iter().find(|index| {
+            let before = self.vsync.present(RefreshIndex(index.0.saturating_sub(1)));
+            let present = self.vsync.present(*index);
+            let fits = scan.decide(present, now, cost, rect, None, WRITE_MARGIN);
+            matches!(fits, WriteDecision::Fits(_)) && now >= scan.leaves(before, rect) + WRITE_MARGIN
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::beam::ScanDirection;
+    use crate::vsync::VsyncModel;
+    use proptest::prelude::*;
+
+    const INTERVAL: Span = Span::from_micros(16_000);
+    const START: Instant = Instant::from_nanos(1_000_000_000);
+
+    fn scan() -> Beam {
+        // 16 µs a line, all blanking left aside.
+        Beam { width: 1_000, height: 900, direction: ScanDirection::Down, active: Span::from_micros(14_400) }
+    }
+
+    fn machine() -> OutputMachine {
+        let mut vsync = VsyncModel::new(INTERVAL, START);
+        vsync.synchronise(START);
+        let mut machine = OutputMachine::new(vsync, Span::from_millis(1), START);
+        machine.set_scan(Some(scan()));
+        machine
+    }
+
+    #[test]
+    fn a_row_is_due_as_much_later_as_it_lies_below_the_first() {
+        let machine = machine();
+        let index = machine.vsync().at_or_after(START).plus(3);
+        let due = |line| machine.row_deadline(index, line).unwrap() - machine.vsync().present(index);
+        assert_eq!(due(0), -machine.write_budget());
+        assert_eq!(due(500) - due(0), Span::from_micros(8_000));
+        // It can reach a refresh that has begun.
+        let begun = machine.vsync().present(index) + Span::from_micros(1_000);
+        assert_eq!(machine.next_row(500, begun), Some(index));
+        assert_eq!(machine.next_row(0, begun), Some(index.next()));
+    }
+
+    #[test]
+    fn nothing_is_written_where_nobody_knows_where_the_beam_is() {
+        let rect = PixelRect { x: 0, y: 600, width: 10, height: 10 };
+        let mut machine = machine();
+        let now = START + INTERVAL * 3 + Span::from_millis(1);
+        assert!(machine.seen_in_place(&rect, now).is_some());
+        machine.set_scan(None);
+        assert_eq!((machine.seen_in_place(&rect, now), machine.row_deadline(RefreshIndex(1), 3)), (None, None));
+        let mut variable = self::machine();
+        variable.vsync_mut().set_variable(Some((INTERVAL, INTERVAL * 2)));
+        assert_eq!(variable.seen_in_place(&rect, now), None);
+        // Of a display that was left alone for long nobody knows the phase well enough.
+        assert_eq!(self::machine().seen_in_place(&rect, now + Span::from_seconds(60)), None);
+    }
+
+    #[test]
+    fn first_write_has_a_millisecond_before_the_beam_and_not_half_of_one() {
+        let (machine, rect) = (machine(), PixelRect { x: 0, y: 600, width: 200, height: 200 });
+        let index = machine.vsync().at_or_after(START).plus(3);
+        let enters = scan().enters(machine.vsync().present(index), &rect);
+        let seen = |micros| machine.seen_in_place(&rect, enters - Span::from_micros(micros));
+        // Nothing was timed yet, and writing so many pixels takes half a millisecond.
+        assert_eq!(seen(1_000), Some(index));
+        assert_ne!(seen(550), Some(index), "the beam would meet it where a timer is late");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_in_time_is_read_whole_and_in_the_refresh_that_was_said(
+            at in 48_000i64..112_000, y in 0i32..899, height in 1i32..200, took in 0i64..2_000,
+        ) {
+            let mut machine = machine();
+            machine.wrote(Span::from_micros(took));
+            let height = height.min(900 - y);
+            let rect = PixelRect { x: 5, y, width: 10, height };
+            let now = START + Span::from_micros(at);
+            if let Some(index) = machine.seen_in_place(&rect, now) {
+                let (present, before) = (machine.vsync().present(index), machine.vsync().present(RefreshIndex(index.0 - 1)));
+                for written in [now, now + Span::from_micros(took)] {
+                    prop_assert!(scan().lines_read(present, written) <= y, "the beam was there");
+                    prop_assert!(scan().lines_read(before, written) >= y + height, "the beam was within it");
+                }
+            }
+        }
+
+        #[test]
+        fn what_is_there_is_lit_when_the_beam_comes_to_it_next(at in 48_000i64..112_000, y in 0i32..900) {
+            let machine = machine();
+            let rect = PixelRect { x: 5, y, width: 10, height: 1 };
+            let from = START + Span::from_micros(at);
+            let light = machine.lit_from(scan(), &rect, from).unwrap();
+            prop_assert!(light >= from && light - from < INTERVAL);
+            let into = (light - START).as_nanos() % INTERVAL.as_nanos();
+            prop_assert_eq!(into, (scan().line_start(START, y) - START).as_nanos());
+        }
+
+        #[test]
+        fn what_comes_by_a_rows_deadline_fits(at in 48_000i64..112_000, y in 0i32..900) {
+            let machine = machine();
+            let rect = PixelRect { x: 5, y, width: 10, height: 1 };
+            let now = START + Span::from_micros(at);
+            let index = machine.next_row(y, now).unwrap();
+            prop_assert!(machine.row_deadline(index, y).unwrap() >= now);
+            prop_assert!(machine.row_deadline(RefreshIndex(index.0 - 1), y).unwrap() < now);
+            if let Some(seen) = machine.seen_in_place(&rect, now) {
+                prop_assert_eq!(seen, index);
+            }
+        }
+    }
+}

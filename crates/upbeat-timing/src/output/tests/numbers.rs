@@ -1,0 +1,343 @@
+//! Time numbers refreshes, latches do not.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const INTERVAL: Span = Span::from_micros(16_667);
+const LEAD: Span = Span::from_micros(600);
+/// An idle session: the phase is not trusted any more.
+const LONG: Span = Span::from_seconds(60);
+
+fn start() -> Instant {
+    Instant::from_nanos(1_000_000_000)
+}
+
+fn machine() -> OutputMachine {
+    let mut vsync = VsyncModel::new(INTERVAL, start());
+    vsync.synchronise(start());
+    OutputMachine::new(vsync, LEAD, start())
+}
+
+/// The latch that is planned at `now` comes to nothing; when it was made.
+fn latch_for_nothing(machine: &mut OutputMachine, now: Instant, effective: bool) -> Instant {
+    let (index, when) = machine.next_latch(now).unwrap();
+    machine.latch(index);
+    machine.empty(index, when, effective);
+    when
+}
+
+#[test]
+fn commits_that_show_nothing_do_not_run_ahead_of_time() {
+    let mut machine = machine();
+    let mut now = start() + LONG;
+    for commit in 0..12_000 {
+        machine.need(Need::Content);
+        now = latch_for_nothing(&mut machine, now, commit % 3 == 0).max(now) + Span::from_micros(5);
+        let ahead = machine.vsync().present(machine.next_index(now)) - now;
+        let slack = machine.submit_lead() + machine.compose_budget();
+        assert!(ahead <= INTERVAL * 2 + slack, "after {commit} commits the next refresh is {ahead} away");
+    }
+}
+
+#[test]
+fn an_output_latches_for_nothing_at_most_twice_a_refresh() {
+    let mut machine = machine();
+    let from = start() + LONG;
+    let (mut now, mut latches) = (from, 0);
+    while now < from + INTERVAL * 100 {
+        machine.need(Need::Content);
+        now = latch_for_nothing(&mut machine, now, false).max(now) + Span::from_nanos(1);
+        latches += 1;
+    }
+    assert!(latches <= 202, "{latches} latches in 100 refreshes");
+}
+
+#[test]
+fn a_latch_without_effect_gives_its_number_back_and_one_with_effect_does_not() {
+    let now = start() + LONG;
+    let next = |effective| {
+        let mut machine = machine();
+        machine.need(Need::Content);
+        let index = machine.next_index(now);
+        latch_for_nothing(&mut machine, now, effective);
+        machine.next_index(now).since(index)
+    };
+    assert_eq!((next(false), next(true)), (0, 1));
+}
+
+#[test]
+fn after_a_latch_for_nothing_content_is_shown_at_the_refresh_that_was_given_back() {
+    let mut machine = machine();
+    let now = start() + LONG;
+    machine.need(Need::Content);
+    let index = machine.next_index(now);
+    latch_for_nothing(&mut machine, now, false);
+    machine.need(Need::Content);
+    assert_eq!(machine.next_latch(now), Some((index, machine.latch_at(index).max(now))), "and not at once again");
+}
+
+#[test]
+fn the_next_refresh_lies_behind_what_is_in_flight_or_cannot_be_withdrawn_yet() {
+    let mut machine = machine();
+    let now = start() + Span::from_millis(1);
+    let first = machine.next_index(now);
+    show(&mut machine, first, now, now, Composed::Usual);
+    assert_eq!(machine.latched(), first);
+    finish(&mut machine, first.next(), true);
+    finish(&mut machine, first.plus(2), true);
+    assert_eq!(machine.latched(), first, "what the display holds gives way");
+    machine.need(Need::Content);
+    let step = machine.poll_frame(Work::default(), now);
+    assert!(matches!(step, Some(crate::frames::Step::Withdraw(_))), "{step:?}");
+    assert_eq!(machine.latched(), first.plus(2), "unless it is too late");
+    machine.frames_mut().withdrawn(None);
+    assert_eq!(machine.latched(), first);
+}
+
+#[test]
+fn a_latch_that_failed_has_another_try_at_the_next_refresh() {
+    let mut machine = machine();
+    let from = start() + LONG;
+    let (mut now, mut tries) = (from, 0);
+    while now < from + INTERVAL * 20 {
+        machine.need_again();
+        let (index, when) = machine.next_latch(now).unwrap();
+        machine.latch(index);
+        let id = machine.choose(index, ());
+        machine.fail(id);
+        now = when.max(now) + Span::from_nanos(1);
+        tries += 1;
+    }
+    assert!(tries <= 22, "{tries} tries in 20 refreshes");
+}
+
+#[test]
+fn numbers_that_ran_ahead_are_set_by_the_clock() {
+    let mut machine = machine();
+    let now = start() + LONG;
+    machine.numbers.spent = RefreshIndex(1_000_000);
+    let index = machine.next_index(now);
+    assert!(machine.is_beyond_reach(index, now));
+    machine.renumber(now);
+    assert!(machine.vsync().present(machine.next_index(now)) - now <= INTERVAL * 2);
+}
+
+#[test]
+fn a_refresh_that_somebody_waits_for_is_not_beyond_reach() {
+    let mut machine = machine();
+    let far = machine.next_index(start()).plus(600);
+    assert!(machine.is_beyond_reach(far, start()));
+    machine.need_at(far);
+    assert!(!machine.is_beyond_reach(far, start()));
+}
+
+#[test]
+fn a_plan_made_for_slow_motion_is_sound_also_when_the_motion_ends_meanwhile() {
+    let mut machine = machine();
+    let cost = INTERVAL * 5;
+    for _ in 0..20 {
+        machine.compose.moves(true);
+        machine.compose.observe(cost, INTERVAL);
+    }
+    let now = start() + LONG;
+    machine.need(Need::Content);
+    let planned = machine.next_index(now);
+    assert!(machine.vsync().present(planned) - now > cost);
+    // One that stands still costs as much as any that nobody has seen yet.
+    machine.compose.moves(false);
+    machine.compose.moves(false);
+    assert!(machine.compose_budget() < INTERVAL);
+    assert!(!machine.is_beyond_reach(planned, now));
+}
+
+/// A panel with variable refresh, whose last light was at the start.
+fn variable() -> OutputMachine {
+    let mut machine = machine();
+    machine.vsync_mut().set_variable(Some((INTERVAL / 2, INTERVAL * 2)));
+    let id = show(&mut machine, RefreshIndex(1), start(), start(), Composed::Odd);
+    machine.presented(id, start(), None, start());
+    machine
+}
+
+#[test]
+fn after_a_rest_the_next_variable_refresh_is_now() {
+    let mut machine = variable();
+    let now = start() + LONG;
+    machine.need(Need::Content);
+    machine.expect(now);
+    let (index, when) = machine.next_latch(now).unwrap();
+    let present = machine.vsync().present(index);
+    assert!(when <= now && now < present && present - now < INTERVAL / 2, "{} away", present - now);
+}
+
+#[test]
+fn a_stamped_update_is_latched_once_and_at_its_time_where_refreshes_are_variable() {
+    let mut machine = variable();
+    let now = start() + LONG;
+    let stamp = now + Span::from_millis(500);
+    machine.need_from(machine.next_index(now), stamp);
+    machine.expect(now);
+    let (index, when) = machine.next_latch(now).unwrap();
+    assert!(when > now + Span::from_millis(480), "latched {} before its time", stamp - when);
+    // Others do not wait for it: what is chosen now can be shown now.
+    assert!(machine.vsync().present(index) - now < INTERVAL);
+    machine.expect_latch(when);
+    assert_eq!(machine.vsync().present(index), stamp);
+    // Something else is shown meanwhile.
+    machine.need(Need::Content);
+    machine.expect(now);
+    assert!(machine.next_latch(now).is_some_and(|(_, when)| when <= now));
+}
+
+#[test]
+fn behind_a_frame_in_flight_the_next_variable_refresh_stays_where_it_is() {
+    let mut machine = variable();
+    let now = start() + LONG;
+    machine.need(Need::Content);
+    machine.expect(now);
+    let (index, when) = machine.next_latch(now).unwrap();
+    let first = machine.vsync().present(index);
+    show(&mut machine, index, when, when, Composed::Usual);
+    for _ in 0..100 {
+        machine.need(Need::Content);
+        machine.expect(now);
+    }
+    let next = machine.vsync().present(machine.next_index(now));
+    assert_eq!(next - first, INTERVAL / 2, "one of the shortest intervals after it");
+}
+
+#[test]
+fn where_refreshes_are_variable_latches_for_nothing_keep_their_distance() {
+    let mut machine = variable();
+    let from = start() + LONG;
+    let (mut now, mut latches) = (from, 0);
+    while now < from + INTERVAL * 100 {
+        machine.need(Need::Content);
+        machine.expect(now);
+        now = latch_for_nothing(&mut machine, now, true).max(now) + Span::from_nanos(1);
+        latches += 1;
+    }
+    assert!(latches <= 202, "{latches} latches in 100 intervals, at twice the rate");
+}
+
+#[test]
+fn a_true_timestamp_after_a_long_rest_is_no_outlier() {
+    let mut machine = machine();
+    // An hour at 20 parts per million: 72 ms, which are 4.3 refreshes.
+    let now = start() + Span::from_seconds(3_600);
+    machine.need(Need::Content);
+    let (index, when) = machine.next_latch(now).unwrap();
+    let id = show(&mut machine, index, when, when, Composed::Usual);
+    let light = machine.vsync().present(index) + INTERVAL.scale(4, 10);
+    let (outcome, _) = machine.presented(id, light, None, light);
+    assert_eq!((outcome.present, outcome.found_phase, outcome.late), (light, true, 0));
+    assert!(machine.vsync().is_trusted(light));
+    assert_eq!(machine.submit_lead(), LEAD, "and it says nothing of the driver");
+}
+
+#[test]
+fn a_glitch_on_a_grid_that_is_known_is_one_still() {
+    let mut machine = machine();
+    let index = machine.next_index(start());
+    let id = show(&mut machine, index, start(), start(), Composed::Usual);
+    let light = machine.vsync().present(index) + INTERVAL.scale(4, 10);
+    let (outcome, _) = machine.presented(id, light, None, light);
+    assert!(!outcome.found_phase && outcome.present != light, "{outcome:?}");
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Happening {
+    Need,
+    Empty(bool),
+    Show,
+    Fail,
+    Light(bool),
+    Rest(i64),
+    Rate(i64),
+    Power,
+    Stamp(i64),
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    prop_oneof![
+        4 => Just(Happening::Need),
+        4 => any::<bool>().prop_map(Happening::Empty),
+        4 => Just(Happening::Show),
+        1 => Just(Happening::Fail),
+        4 => any::<bool>().prop_map(Happening::Light),
+        3 => (0_i64..40_000).prop_map(Happening::Rest),
+        1 => (600_000_i64..600_000_000).prop_map(Happening::Rest),
+        1 => (4_000_i64..40_000).prop_map(Happening::Rate),
+        1 => Just(Happening::Power),
+        1 => (0_i64..200_000).prop_map(Happening::Stamp),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    /// Whatever happens in whatever order: what is wanted as soon as possible, on a display that is free, is latched for a
+    /// refresh that comes within two intervals.
+    #[test]
+    fn what_is_wanted_now_is_for_a_refresh_within_two_intervals(
+        happenings in prop::collection::vec(happening(), 1..200),
+    ) {
+        let mut machine = machine();
+        let mut now = start() + Span::from_millis(3);
+        for happening in happenings {
+            let needed = machine.next_latch(now).filter(|_| machine.needs().is_some());
+            match happening {
+                Happening::Need => machine.need(Need::Content),
+                Happening::Empty(effective) => if let Some((index, when)) = needed {
+                    now = when.max(now);
+                    machine.latch(index);
+                    machine.empty(index, now, effective);
+                },
+                Happening::Show | Happening::Fail => if let Some((index, when)) = needed {
+                    now = when.max(now);
+                    machine.latch(index);
+                    let id = machine.choose(index, ());
+                    if matches!(happening, Happening::Show) {
+                        machine.submitted(id, when, now, Composed::Usual);
+                    } else {
+                        machine.fail(id);
+                        machine.need_again();
+                    }
+                },
+                Happening::Light(late) => {
+                    let flight = machine.frames().in_flight().next().map(|frame| (frame.id, frame.target));
+                    if let Some((id, index)) = flight {
+                        let light = machine.vsync().present(index.plus(u64::from(late)));
+                        now = now.max(light);
+                        machine.presented(id, light, None, now);
+                    }
+                }
+                Happening::Rest(micros) => now += Span::from_micros(micros),
+                Happening::Rate(micros) => machine.restart(Some(Span::from_micros(micros)), now),
+                Happening::Power => {
+                    let flights: Vec<FrameId> = machine.frames().iter().map(|frame| frame.id).collect();
+                    flights.into_iter().for_each(|id| { machine.frames_mut().take(id); });
+                    machine.set_powered(false);
+                    machine.set_powered(true);
+                    machine.restart(None, now);
+                }
+                Happening::Stamp(micros) => {
+                    let stamp = machine.vsync().at_or_after(now + Span::from_micros(micros));
+                    machine.need_at(stamp.max(machine.latched().next()));
+                }
+            }
+            machine.need(Need::Content);
+            if machine.is_busy() {
+                continue;
+            }
+            if let Some((index, when)) = machine.next_latch(now) {
+                let interval = machine.vsync().interval();
+                let slack = machine.submit_lead() + machine.compose_budget();
+                let ahead = machine.vsync().present(index) - now;
+                prop_assert!(when >= now && ahead <= interval * 2 + slack, "{ahead} ahead after {happening:?}");
+                prop_assert!(!machine.is_beyond_reach(index, now));
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! For which refresh a client is called back, when, and with how many periods of slack.
+
+use super::{FIRST_FRAMES, Guarded, HICCUPS, Pacer, Planned, Reason, SLACK_EVIDENCE, SLACK_RETURN_DIVISOR};
+use crate::defaults::{AFTER_REFRESH, CLIENT_FLOOR};
+use crate::estimator::Estimator;
+use crate::output::OutputMachine;
+use crate::pacing::{Class, PacingWish};
+use crate::target::RefreshIndex;
+use crate::time::{Instant, Span};
+
+/// Buffers that a client needs for a second period, if it draws when it is called back: one that is shown, one to draw into.
+const BUFFERS_TO_DRAW: usize = 2;
+/// The same for one that answers at once and draws its next frame after that, and so is always a buffer ahead.
+const BUFFERS_TO_GATE: usize = 5;
+
+impl Pacer {
+    /// Chooses the way of pacing for this moment, and says why.
+    pub(super) fn choose<T>(&mut self, now: Instant, output: &OutputMachine<T>) {
+        let was_ahead = std::mem::take(&mut self.second_period);
+        self.reason = self.reason_by_kind().unwrap_or_else(|| self.reason_by_cost(now, output, was_ahead));
+        let asked_for = matches!(self.reason, Reason::FreeRunning | Reason::Early | Reason::Tried | Reason::Faster);
+        // Without refreshes there are no periods.
+        self.second_period = asked_for && !output.vsync().is_variable();
+    }
+
+    /// Why it is paced as it is whatever its frames cost; `None` if that depends on what they do.
+    pub(super) fn reason_by_kind(&self) -> Option<Reason> {
+        if !matches!(self.wish, PacingWish::Auto | PacingWish::Ahead) {
+            return Some(Reason::Configured);
+        }
+        match (self.guard.at_refresh(), self.class()) {
+            (Some(Guarded::Trial), _) => Some(Reason::Tried),
+            (Some(Guarded::Faster), _) => Some(Reason::Faster),
+            (None, Class::OwnClock) => Some(Reason::OwnClock),
+            (None, Class::Queued) => Some(Reason::Queued),
+            (None, _) => None,
+        }
+    }
+
+    /// Whether its answers come when its own time has come, however it is called back: none of them is late. Not of one that was
+    /// seen to make more frames when it is called back sooner.
+    pub fn has_own_time(&self) -> bool {
+        self.class() == Class::OwnClock && self.guard.at_refresh() != Some(Guarded::Faster)
+    }
+
+    fn reason_by_cost<T>(&self, now: Instant, output: &OutputMachine<T>, was_ahead: bool) -> Reason {
+        let samples = self.wall.samples();
+        if samples < FIRST_FRAMES {
+            return Reason::New;
+        }
+        // Frames that wait hide one that takes long, before any has.
+        if self.is_early() && self.has_spare_buffers() && !self.is_interactive(now) {
+            return Reason::Early;
+        }
+        // What a client has that is started right after one latch and must be ready for the next.
+        let available = output.vsync().interval() - self.margin.get();
+        let expected = samples as u64 * u64::from(self.budgets.free_running.as_ppm()) / 1_000_000;
+        let mut allowed = (expected as u32).max(HICCUPS);
+        if was_ahead {
+            allowed /= SLACK_RETURN_DIVISOR;
+        }
+        let too_long = self.wall.exceeding(available) as u32;
+        if too_long <= allowed {
+            return Reason::Fits;
+        }
+        // One of which no frame fits would be late with each: what it draws then is not newer, only rarer.
+        let fits_mostly = self.wall.typical().is_none_or(|typical| typical <= available);
+        if self.is_interactive(now) && fits_mostly {
+            return Reason::Interactive;
+        }
+        if samples < SLACK_EVIDENCE && !was_ahead {
+            return Reason::New;
+        }
+        if self.has_spare_buffers() { Reason::FreeRunning } else { Reason::FewBuffers }
+    }
+
+    /// Whether a second period cannot leave it without a buffer to draw into. Of one that is gated two wait, one is on the
+    /// screen, and where a light is late one more: Mesa's software rasteriser, which has four, crashes when it finds none free.
+    fn has_spare_buffers(&self) -> bool {
+        self.buffers >= if self.class() == Class::Gated { BUFFERS_TO_GATE } else { BUFFERS_TO_DRAW }
+    }
+
+    pub(super) fn reachable<T>(&self, now: Instant, output: &OutputMachine<T>) -> RefreshIndex {
+        let next = self.reaches(now, output, output.next_index(now));
+        let target = self.last_target.map_or(next, |last| next.max(last.next()));
+        // Without a grid there is no refresh further ahead that anything could be for.
+        if output.vsync().is_variable() { target.min(next.next()) } else { target }
+    }
+
+    pub(super) fn plan_at_refresh<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
+        let target = self.reachable(now, output);
+        let refresh = output.vsync().present(RefreshIndex(target.0.saturating_sub(1)));
+        Planned { target, start: (refresh + AFTER_REFRESH).max(now), packed: false }
+    }
+
+    /// Two periods before its refresh: at once, but never more often than the display refreshes.
+    pub(super) fn plan_two_ahead<T>(&self, now: Instant, offset: Span, output: &OutputMachine<T>) -> Planned {
+        let target = self.reachable(now, output);
+        let earliest = output.vsync().present(RefreshIndex(target.0.saturating_sub(2)));
+        Planned { target, start: (earliest + offset).max(now), packed: false }
+    }
+
+    /// Within the two periods before its refresh, as late as its miss budget allows: latency against drops.
+    fn plan_within_two<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
+        // The commit before this one may still wait for its refresh; this one is drawn for the next after that.
+        let earliest = self.plan_two_ahead(now, AFTER_REFRESH, output);
+        let Some(needed) = self.wall.budget(self.budgets.free_running) else { return earliest };
+        // No margin that learns: it would rise with every miss that the budget allows.
+        let latest = output.latch_at(earliest.target) - needed - CLIENT_FLOOR;
+        Planned { start: earliest.start.max(latest), ..earliest }
+    }
+
+    pub(super) fn plan_just_in_time<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
+        if let Some(range) = output.vsync().range() {
+            return self.plan_for_panel(now, output, range);
+        }
+        if self.second_period {
+            return self.plan_within_two(now, output);
+        }
+        let mut target = self.reachable(now, output);
+        let interval = output.vsync().interval();
+        let row = self.row_deadline(target, output);
+        let right_after_latch = (self.deadline(target, output) - interval).max(now);
+        let (Some(budget), Some(typical)) = (self.budget(now), self.wall.typical()) else {
+            return Planned { target, start: right_after_latch, packed: false };
+        };
+        if budget >= interval {
+            return Planned { target, start: right_after_latch, packed: false };
+        }
+        let last = row.unwrap_or_else(|| output.last_latch(target));
+        if self.deadline(target, output) - budget < now && last < now + typical {
+            target = target.next();
+        }
+        // Others have another deadline: packed with them it would be called back for theirs.
+        Planned { target, start: (self.deadline(target, output) - budget).max(now), packed: row.is_none() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::Evidence;
+    use crate::pacer::MissBudgets;
+
+    /// A client that burns its CPU time (milliseconds) between callback and commit, and after the commit.
+    fn client(inside: f64, outside: f64) -> Pacer {
+        let mut pacer = Pacer::new(PacingWish::Auto, MissBudgets::default());
+        for frame in 0..40 {
+            pacer.classifier.observe(Evidence {
+                callback_offset: Span::from_millis(frame % 4),
+                answer: Span::from_millis_f64(inside + 0.1),
+                cpu_inside: Some(Span::from_millis_f64(inside)),
+                cpu_outside: Some(Span::from_millis_f64(outside)),
+                waited: false,
+            });
+        }
+        pacer
+    }
+
+    /// The fewest buffers with which it is given a second period.
+    fn fewest_buffers(mut pacer: Pacer) -> usize {
+        (1..100).find(|count| (pacer.buffers(*count), pacer.has_spare_buffers()).1).unwrap()
+    }
+
+    #[test]
+    fn client_that_draws_ahead_keeps_a_free_buffer_of_mesas_four_and_one_that_draws_when_called_needs_two() {
+        let (gated, draws) = (client(0.1, 3.0), client(3.0, 0.0));
+        assert_eq!((gated.class(), draws.class()), (Class::Gated, Class::Draws));
+        assert!(fewest_buffers(gated) > 4, "Mesa's software rasteriser crashes where none of its four is free");
+        assert_eq!(fewest_buffers(draws), 2, "one is shown, into the other it draws");
+    }
+}

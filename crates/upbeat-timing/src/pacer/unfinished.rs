@@ -1,0 +1,156 @@
+//! Frames that were committed before a device had drawn them: what they cost is known when their fences signal.
+//!
+//! ```text
+//!   callback ── CPU ──► commit ── GPU ──► finished
+//!      │◄───────────── cost ────────────────►│
+//! ```
+//!
+//! A frame may be several updates: a window's and its subsurfaces'. It is finished when the last of them is, whichever was
+//! committed last.
+//!
+//! Both stages lie between callback and latch. In a row of frames they overlap: while a device draws one, the CPU is at the
+//! next, so that a client whose stages together do not fit into a refresh, but each for itself, makes all of its frames
+//! with a second period of slack.
+
+use super::{Cost, OpenCallback, Pacer};
+use crate::id::UpdateId;
+use crate::output::OutputMachine;
+use crate::target::RefreshIndex;
+use crate::time::{Instant, Span};
+
+/// Frames of a client that a device may be drawing at a time: as many as wait, and one. Those that are forgotten teach nothing.
+const MOST: usize = 4;
+/// Surfaces of one frame that are waited for: a window, what plays in it, and what lies above that. What others take beyond
+/// these is not known.
+const MOST_PARTS: usize = 4;
+
+/// Updates of one frame, of different surfaces, that a device draws.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts {
+    updates: [Option<UpdateId>; MOST_PARTS],
+    /// When the last of those was done that are.
+    finished: Option<Instant>,
+}
+
+impl Parts {
+    /// `update` is one of them. One of the same surface before it is not waited for any more.
+    pub fn add(&mut self, update: UpdateId) {
+        let same = self.updates.iter().position(|known| known.is_some_and(|known| known.surface == update.surface));
+        if let Some(slot) = same.or_else(|| self.updates.iter().position(Option::is_none)) {
+            self.updates[slot] = Some(update);
+        }
+    }
+
+    /// `update` was done at `at`. Whether it is one of them.
+    pub fn finish(&mut self, update: UpdateId, at: Instant) -> bool {
+        let Some(part) = self.updates.iter_mut().find(|part| **part == Some(update)) else { return false };
+        *part = None;
+        self.finished = self.finished.max(Some(at));
+        true
+    }
+
+    /// Whether all of them are done.
+    pub fn are_done(&self) -> bool {
+        self.updates.iter().all(Option::is_none)
+    }
+}
+
+/// A frame that was committed and is not finished.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unfinished {
+    pub parts: Parts,
+    /// The callback that it answers.
+    pub drawing: OpenCallback,
+    pub committed: Instant,
+    /// What is known of its cost by then.
+    pub cost: Cost,
+}
+
+impl Unfinished {
+    /// The callback, and the cost of both stages, all of its parts being done. `deadline`: when they had to be.
+    pub fn finished(self, deadline: impl Fn(OpenCallback) -> Instant) -> (OpenCallback, Cost) {
+        // What was finished before it was asked about says that it was there at the commit.
+        let at = self.parts.finished.map_or(self.committed, |at| at.max(self.committed));
+        let gpu = at - self.committed;
+        let Cost { wall, .. } = self.cost;
+        (self.drawing, Cost { wall: wall + gpu, gpu, overshoot: at - deadline(self.drawing), ..self.cost })
+    }
+}
+
+/// A client's frames of this kind, the oldest first to be forgotten.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct UnfinishedFrames {
+    frames: [Option<Unfinished>; MOST],
+    next: usize,
+}
+
+impl UnfinishedFrames {
+    pub fn push(&mut self, frame: Unfinished) {
+        self.frames[self.next] = Some(frame);
+        self.next = (self.next + 1) % MOST;
+    }
+
+    /// `update` was done at `at`. Takes out the frame that it was the last part of.
+    pub fn take(&mut self, update: UpdateId, at: Instant) -> Option<Unfinished> {
+        let is_in = |frame: &mut Unfinished| frame.parts.finish(update, at);
+        let slot = self.frames.iter_mut().find_map(|slot| slot.as_mut().is_some_and(is_in).then_some(slot))?;
+        slot.take_if(|frame| frame.parts.are_done())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Unfinished> {
+        self.frames.iter().flatten()
+    }
+
+    pub fn clear(&mut self) {
+        *self = UnfinishedFrames::default();
+    }
+}
+
+impl Pacer {
+    /// New content arrived that is not all of its answer: others of its surfaces are still being drawn. A device draws what
+    /// is `unfinished`.
+    pub fn committed_part(&mut self, unfinished: UpdateId) {
+        self.parts.add(unfinished);
+    }
+
+    /// A device has drawn what was committed with `update`, at `at`. Returns the cost of the frame, if it answered a callback
+    /// and that was the last of it.
+    pub fn finished<T>(
+        &mut self,
+        update: UpdateId,
+        at: Instant,
+        output: &OutputMachine<T>,
+    ) -> Option<(RefreshIndex, Span)> {
+        if self.parts.finish(update, at) {
+            return None;
+        }
+        let frame = self.unfinished.take(update, at)?;
+        Some(self.learn_finished(frame, output))
+    }
+
+    pub(super) fn learn_finished<T>(&mut self, frame: Unfinished, output: &OutputMachine<T>) -> (RefreshIndex, Span) {
+        let (drawing, cost) = frame.finished(|drawing| self.deadline(drawing.target, output));
+        self.learn(drawing, cost, output.vsync());
+        (drawing.target, cost.wall)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::SurfaceId;
+
+    #[test]
+    fn a_frame_is_finished_with_the_last_of_its_parts_and_what_a_surface_committed_before_is_not_waited_for() {
+        let update = |surface, number| UpdateId { surface: SurfaceId(surface), number };
+        let at = Instant::from_nanos;
+        let mut parts = Parts::default();
+        [update(1, 1), update(2, 1), update(1, 2)].into_iter().for_each(|part| parts.add(part));
+        assert!(!parts.finish(update(1, 1), at(9)), "it was replaced");
+        assert!(parts.finish(update(2, 1), at(5)) && !parts.are_done());
+        assert!(parts.finish(update(1, 2), at(3)) && parts.are_done());
+        assert_eq!(parts.finished, Some(at(5)));
+        (1..9).for_each(|surface| parts.add(update(surface, 7)));
+        assert_eq!(parts.updates.iter().flatten().count(), MOST_PARTS);
+    }
+}

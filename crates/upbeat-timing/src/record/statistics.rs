@@ -1,0 +1,341 @@
+//! What the records amount to: quantiles, drops and hitches, over the recent past.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Blame, ClientFrameRecord, FrameRecord};
+use crate::time::{Instant, NANOS_PER_SECOND, Span};
+
+/// How many values a [`Distribution`] of an output remembers: 8 seconds at 60 Hz, enough for a p99 that rests on five values.
+const VALUES_KEPT: usize = 512;
+/// The same of a window, of which there are many: 4 seconds.
+const WINDOW_VALUES_KEPT: usize = 256;
+
+/// Over how many seconds a [`Rate`] looks back.
+const RATE_SECONDS: usize = 10;
+
+/// A gap of more than this many thousandths of a period is a hitch.
+pub const HITCH_PER_MILLE: i64 = 1_260;
+
+/// The spread of the last `N` values of something, up to four seconds each. It takes memory for those that there were: what
+/// seldom happens costs little. Adding a value moves none of the others; asking sorts them.
+#[derive(Clone, Debug, Default)]
+pub struct Distribution<const N: usize = VALUES_KEPT> {
+    /// In nanoseconds.
+    values: Vec<u32>,
+    /// Where the next one goes, once there are `N`.
+    oldest: usize,
+}
+
+/// A [`Distribution`] in four numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Summary {
+    /// Half of the values lie at or below it.
+    pub p50: Span,
+    /// 99 of 100 values lie at or below it.
+    pub p99: Span,
+    /// The largest.
+    pub max: Span,
+    /// How many values these rest on.
+    pub samples: usize,
+}
+
+impl<const N: usize> Distribution<N> {
+    /// Adds a value. Negative ones count as zero.
+    pub fn add(&mut self, value: Span) {
+        let nanos = u32::try_from(value.as_nanos().max(0)).unwrap_or(u32::MAX);
+        if self.values.len() < N {
+            self.values.push(nanos);
+            return;
+        }
+        self.values[self.oldest] = nanos;
+        self.oldest = (self.oldest + 1) % N;
+    }
+
+    /// The spread of the values remembered; `None` without any.
+    pub fn summary(&self) -> Option<Summary> {
+        let mut sorted = self.values.clone();
+        sorted.sort_unstable();
+        let last = sorted.len().checked_sub(1)?;
+        // So many of the values lie above it.
+        let quantile =
+            |per_mille: usize| Span::from_nanos(i64::from(sorted[last - (sorted.len() * per_mille / 1000).min(last)]));
+        Some(Summary { p50: quantile(500), p99: quantile(10), max: quantile(0), samples: sorted.len() })
+    }
+}
+
+/// How often something happens a second, over the last ten seconds, and how often it ever did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rate {
+    total: u64,
+    since: Option<Instant>,
+    second: u64,
+    bins: [u64; RATE_SECONDS],
+}
+
+impl Rate {
+    /// Starts counting at `now`, if it has not begun yet.
+    pub fn start(&mut self, now: Instant) {
+        self.since.get_or_insert(now);
+        self.forget_before(now);
+    }
+
+    /// Counts `count` more at `now`.
+    pub fn add(&mut self, count: u64, now: Instant) {
+        self.start(now);
+        self.total += count;
+        self.bins[(self.second % RATE_SECONDS as u64) as usize] += count;
+    }
+
+    /// How many there ever were.
+    pub const fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How many there were a second, lately. A count over less than one second is not blown up to a whole one.
+    pub fn per_second(mut self, now: Instant) -> f64 {
+        let Some(since) = self.since else { return 0.0 };
+        self.forget_before(now);
+        let oldest = Instant::from_nanos(self.second.saturating_sub(RATE_SECONDS as u64 - 1) * NANOS_PER_SECOND as u64);
+        let counted = (now - since.max(oldest)).max(Span::from_seconds(1));
+        self.bins.iter().sum::<u64>() as f64 / counted.as_seconds_f64()
+    }
+
+    /// Empties the bins between the last second counted and that of `now`. Time that runs backwards changes nothing.
+    fn forget_before(&mut self, now: Instant) {
+        let second = now.as_nanos() / NANOS_PER_SECOND as u64;
+        let passed = second.saturating_sub(self.second).min(RATE_SECONDS as u64);
+        for step in 1..=passed {
+            self.bins[((second - passed + step) % RATE_SECONDS as u64) as usize] = 0;
+        }
+        self.second = self.second.max(second);
+    }
+}
+
+/// Counts frames, drops and hitches of one window or output.
+///
+/// A drop is a refresh in which something new was wanted and did not come, counted on the display's sequence numbers
+/// when the late frame at last reaches light. A hitch is a gap of more than 1.26 periods between two frames, with
+/// something wanted all the while: an idle window does not hitch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cadence {
+    /// Frames that reached light.
+    pub frames: Rate,
+    /// Refreshes without the new content that was wanted.
+    pub drops: Rate,
+    /// Gaps over 1.26 periods.
+    pub hitches: Rate,
+    last: Option<(Instant, u64)>,
+}
+
+impl Cadence {
+    /// Something new reached light at `presented`, with the display's count at `sequence`; it had been wanted since the
+    /// refresh counted `due`. `interval` is the period.
+    pub fn presented(&mut self, due: u64, sequence: u64, presented: Instant, interval: Span) {
+        let (mut due, mut hitch) = (due, false);
+        if let Some((before, last)) = self.last {
+            let continuous = due <= last + 1;
+            due = due.max(last + 1);
+            hitch = continuous && (presented - before).scale(1_000, HITCH_PER_MILLE) > interval;
+        }
+        self.frames.add(1, presented);
+        self.drops.add(sequence.saturating_sub(due), presented);
+        self.hitches.add(u64::from(hitch), presented);
+        self.last = Some((presented, sequence));
+    }
+
+    /// Nothing is wanted from now on: hidden, switched off. What comes next follows no frame.
+    pub fn pause(&mut self) {
+        self.last = None;
+    }
+}
+
+/// How often each party was to blame for a miss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Misses {
+    /// The client.
+    pub client: u64,
+    /// The compositor.
+    pub compositor: u64,
+    /// The display.
+    pub display: u64,
+    /// Nobody: it was decided so.
+    pub policy: u64,
+}
+
+impl Misses {
+    fn add(&mut self, blame: Blame) {
+        match blame {
+            Blame::Client => self.client += 1,
+            Blame::Compositor => self.compositor += 1,
+            Blame::Display => self.display += 1,
+            Blame::Policy => self.policy += 1,
+        }
+    }
+}
+
+/// The statistics of one output.
+#[derive(Clone, Debug, Default)]
+pub struct OutputStatistics {
+    /// Frames, drops and hitches.
+    pub cadence: Cadence,
+    /// What composing takes.
+    pub compose: Distribution,
+    /// How long after `latch_at` the latch happens.
+    pub wake: Distribution,
+    /// From the latch to light.
+    pub latch_to_light: Distribution,
+    /// Who was to blame for late frames.
+    pub misses: Misses,
+}
+
+impl OutputStatistics {
+    /// Learns from a frame whose fate is known.
+    pub fn observe(&mut self, record: &FrameRecord) {
+        if let Some(miss) = record.miss {
+            self.misses.add(miss.blame());
+        }
+        self.wake.add(record.latched - record.latch_at);
+        self.compose.add(record.compose_cost);
+        let Some(presented) = record.presented else { return };
+        self.latch_to_light.add(presented - record.latched);
+        if let (Some(late), Some(sequence)) = (record.refreshes_late(), record.sequence) {
+            self.cadence.presented(sequence.saturating_sub(late), sequence, presented, record.interval);
+        }
+    }
+}
+
+/// The statistics of one window.
+#[derive(Clone, Debug, Default)]
+pub struct WindowStatistics {
+    /// Frames, drops and hitches.
+    pub cadence: Cadence,
+    /// What a frame takes, from the scheduled callback until it is ready.
+    pub cost: Distribution<WINDOW_VALUES_KEPT>,
+    /// How much of that is CPU time.
+    pub cpu: Distribution<WINDOW_VALUES_KEPT>,
+    /// From the newest input that a frame can show to light.
+    pub input_to_light: Distribution<WINDOW_VALUES_KEPT>,
+    /// From the callback to light.
+    pub callback_to_light: Distribution<WINDOW_VALUES_KEPT>,
+    /// From the commit to light.
+    pub commit_to_light: Distribution<WINDOW_VALUES_KEPT>,
+    /// Who was to blame for late frames.
+    pub misses: Misses,
+}
+
+impl WindowStatistics {
+    /// Learns from a frame whose fate is known.
+    pub fn observe(&mut self, record: &ClientFrameRecord) {
+        if let Some(miss) = record.miss {
+            self.misses.add(miss.blame());
+        }
+        let add = |distribution: &mut Distribution<WINDOW_VALUES_KEPT>, value: Option<Span>| {
+            if let Some(value) = value {
+                distribution.add(value);
+            }
+        };
+        add(&mut self.cost, record.cost_wall);
+        add(&mut self.cpu, record.cost_cpu);
+        add(&mut self.input_to_light, record.input_to_light());
+        add(&mut self.callback_to_light, record.callback_to_light());
+        add(&mut self.commit_to_light, record.commit_to_light());
+        let seen = record.presented.zip(record.sequence);
+        if let (Some(late), Some((presented, sequence))) = (record.refreshes_late(), seen) {
+            self.cadence.presented(sequence.saturating_sub(late), sequence, presented, record.interval);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: Span = Span::from_millis(10);
+
+    fn refresh(sequence: u64) -> Instant {
+        Instant::ZERO + PERIOD * sequence as i64
+    }
+
+    fn cadence(frames: &[(u64, u64)]) -> (u64, u64) {
+        let mut cadence = Cadence::default();
+        for (due, sequence) in frames {
+            cadence.presented(*due, *sequence, refresh(*sequence), PERIOD);
+        }
+        (cadence.drops.total(), cadence.hitches.total())
+    }
+
+    #[test]
+    fn a_late_frame_drops_each_refresh_it_left_out_and_hitches_once() {
+        assert_eq!(cadence(&[(1, 1), (2, 2), (3, 3)]), (0, 0));
+        assert_eq!(cadence(&[(1, 1), (2, 5), (6, 6)]), (3, 1));
+        // The very first frame may be late too; without a frame before it there is no gap.
+        assert_eq!(cadence(&[(1, 3)]), (2, 0));
+    }
+
+    #[test]
+    fn an_idle_window_neither_drops_nor_hitches() {
+        assert_eq!(cadence(&[(1, 1), (100, 100), (200, 200)]), (0, 0));
+    }
+
+    #[test]
+    fn a_refresh_is_dropped_once_however_many_updates_it_was_due_for() {
+        assert_eq!(cadence(&[(1, 1), (2, 4), (2, 5)]), (2, 1));
+    }
+
+    #[test]
+    fn a_rate_forgets_what_is_older_than_ten_seconds() {
+        let mut rate = Rate::default();
+        let second = |seconds: i64| Instant::ZERO + Span::from_seconds(100 + seconds);
+        assert_eq!(rate.per_second(second(0)), 0.0);
+        rate.start(second(0));
+        rate.add(20, second(0));
+        assert_eq!(rate.per_second(second(0)), 20.0, "less than a second counts as one");
+        assert_eq!(rate.per_second(second(4)), 5.0);
+        assert_eq!(rate.per_second(second(20)), 0.0);
+        rate.add(9, second(21));
+        assert_eq!(rate.per_second(second(21)), 1.0);
+        rate.add(9, second(1));
+        assert_eq!(rate.total(), 38, "time that runs backwards loses nothing");
+    }
+
+    #[test]
+    fn a_summary_states_the_tail_and_not_an_average() {
+        let mut distribution = Distribution::<VALUES_KEPT>::default();
+        assert_eq!(distribution.summary(), None);
+        for value in 1..=100 {
+            distribution.add(Span::from_micros(value));
+        }
+        let summary = distribution.summary().unwrap();
+        let us = Span::from_micros;
+        assert_eq!((summary.p50, summary.p99, summary.max, summary.samples), (us(50), us(99), us(100), 100));
+    }
+
+    #[test]
+    fn what_an_output_does_is_counted_by_whom_it_was_due_to() {
+        use super::super::{MissReason, Outcome};
+        let mut statistics = OutputStatistics::default();
+        let on_time = FrameRecord {
+            interval: PERIOD,
+            presented: Some(refresh(1)),
+            sequence: Some(1),
+            due_sequence: Some(1),
+            outcome: Outcome::Presented,
+            ..Default::default()
+        };
+        statistics.observe(&on_time);
+        let late = FrameRecord {
+            presented: Some(refresh(3)),
+            sequence: Some(3),
+            due_sequence: Some(2),
+            miss: Some(MissReason::WokeLate { by: PERIOD }),
+            ..on_time
+        };
+        statistics.observe(&late);
+        assert_eq!(statistics.misses, Misses { compositor: 1, ..Default::default() });
+        assert_eq!(statistics.cadence.drops.total(), 1);
+        assert_eq!(statistics.cadence.hitches.total(), 1);
+        assert_eq!(statistics.latch_to_light.summary().map(|summary| summary.samples), Some(2));
+    }
+}

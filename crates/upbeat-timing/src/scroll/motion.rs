@@ -1,0 +1,404 @@
+//! How a view moves: pulled by fingers, thrown, turned by a wheel, or sent somewhere. Each is a function of the time at which
+//! a frame is shown; what is there of the document ([`Cover`](super::Cover)) holds it up, and it goes on later.
+//!
+//! ```text
+//!   pull ─► let go ─► fling ─┬─► rest           held up: what is left of the way stays, the time of it waits
+//!   wheel, scroll_to ─► glide ┘
+//! ```
+
+use super::aim::Aim;
+use super::course::{Course, Way};
+use crate::motion::spring::SpringShape;
+use crate::motion::{Motion, Sample, Style};
+use crate::time::{Instant, Span};
+
+/// What is nearer to its goal than this is there: half a pixel, which nobody sees.
+const TOLERANCE: f64 = 0.5;
+/// A finger that was lifted slower than this, in pixels per second, throws nothing.
+const LEAST_FLING: f64 = 50.0;
+/// Who has not moved for so long before lifting a finger has stopped, whatever went before.
+const HELD_STILL: Span = Span::from_millis(50);
+/// Where fingers will be is guessed as if they went on for so long after the last that was heard of them, and then less and less: they
+/// stay where they are.
+const GUESSED: Span = Span::from_millis(33);
+/// From then on the view is where they are.
+const GUESS_ENDS: Span = Span::from_millis(100);
+/// Swings per second of the spring that a glide follows: most of the way in a tenth of a second.
+const GLIDE_SWINGS: f64 = 4.0;
+/// Pulled so many bands beyond its end a view has gone nine tenths of one.
+const MOST_BEYOND: f64 = 9.0;
+/// Which part of its speed a fling keeps from one millisecond to the next, unless a client says otherwise.
+pub const USUAL_DECELERATION: f64 = 0.998;
+/// How far one turn of a wheel goes, in pixels: about three lines of text, as toolkits have it.
+pub const WHEEL_TURN: f64 = 50.0;
+/// The parts of a turn of a wheel that `wl_pointer.axis_value120` counts: fine wheels have less than a turn between two events.
+pub const NOTCH_PARTS: f64 = 120.0;
+/// How far a turn of a wheel that counts no parts goes, in the coordinates of pointer motion: what libinput has for one.
+pub const NOTCH_DISTANCE: f64 = 15.0;
+
+/// The offsets that a view may have along one axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Range {
+    /// The first.
+    pub first: f64,
+    /// The last; not less.
+    pub last: f64,
+}
+
+impl Range {
+    /// The offset next to `offset` that it may have.
+    pub fn clamp(self, offset: f64) -> f64 {
+        offset.clamp(self.first, self.last.max(self.first))
+    }
+
+    /// Which share of the way from its first to its last this offset is, from 0 to 1.
+    pub fn share(self, offset: f64) -> f64 {
+        match self.last - self.first {
+            0.0 => 0.0,
+            way => ((offset - self.first) / way).clamp(0.0, 1.0),
+        }
+    }
+
+    /// Where it is when it is pulled to `offset`: beyond its end it gives way less and less, up to `band`.
+    fn banded(self, offset: f64, band: f64) -> f64 {
+        let end = self.clamp(offset);
+        let beyond = (offset - end).abs();
+        if band <= 0.0 { end } else { end + (band * beyond / (beyond + band)).copysign(offset - end) }
+    }
+
+    /// What pulls further than this does nothing: it has not to be pulled back.
+    fn bounded(self, offset: f64, band: f64) -> f64 {
+        let end = self.clamp(offset);
+        end + (offset - end).clamp(-band * MOST_BEYOND, band * MOST_BEYOND)
+    }
+}
+
+/// Both axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ranges {
+    /// Left to right.
+    pub x: Range,
+    /// Top to bottom.
+    pub y: Range,
+}
+
+impl Ranges {
+    /// The same with so much more on all sides.
+    #[must_use]
+    pub fn widened(self, by: f64) -> Self {
+        let wider = |range: Range| Range { first: range.first - by, last: range.last + by };
+        Ranges { x: wider(self.x), y: wider(self.y) }
+    }
+}
+
+/// Offset and speed of a view in one frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Place {
+    /// Left to right.
+    pub x: Sample,
+    /// Top to bottom.
+    pub y: Sample,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Axis {
+    Rest(f64),
+    Fling(Fling),
+    Glide(Motion),
+}
+
+/// What is left of the way shrinks by the same part in the same time.
+#[derive(Clone, Copy, Debug)]
+struct Fling {
+    start: Instant,
+    from: f64,
+    rest: f64,
+    /// Per second.
+    decay: f64,
+}
+
+impl Fling {
+    fn at(&self, present: Instant) -> Sample {
+        let seconds = present.since(self.start).as_seconds_f64().max(0.0);
+        let left = (self.rest - self.from) * (-self.decay * seconds).exp();
+        if left.abs() < TOLERANCE {
+            return Sample::at_rest(self.rest);
+        }
+        Sample { value: self.rest - left, velocity: self.decay * left }
+    }
+}
+
+impl Axis {
+    fn at(&self, present: Instant) -> Sample {
+        match self {
+            Axis::Rest(offset) => Sample::at_rest(*offset),
+            Axis::Fling(fling) => fling.at(present),
+            Axis::Glide(motion) => motion.at(present),
+        }
+    }
+
+    const fn goal(&self) -> f64 {
+        match self {
+            Axis::Rest(offset) => *offset,
+            Axis::Fling(fling) => fling.rest,
+            Axis::Glide(motion) => motion.goal(),
+        }
+    }
+
+    fn fling(start: Instant, from: f64, speed: f64, keeps: f64, range: Range) -> Self {
+        let decay = -keeps.ln() * 1e3;
+        if from != range.clamp(from) {
+            return Axis::Glide(Motion::new(glide(), start, from, range.clamp(from), TOLERANCE));
+        }
+        if speed.abs() < LEAST_FLING || decay <= 0.0 {
+            return Axis::Rest(from);
+        }
+        let rest = from + speed / decay;
+        // At the end of the document it stops as it would anywhere, only sooner.
+        if rest == range.clamp(rest) {
+            return Axis::Fling(Fling { start, from, rest, decay });
+        }
+        Axis::Glide(Motion::carry_on(
+            glide(),
+            start,
+            Sample { value: from, velocity: speed },
+            range.clamp(rest),
+            TOLERANCE,
+        ))
+    }
+
+    fn glide(&self, start: Instant, goal: f64) -> Self {
+        let from = self.at(start);
+        if (goal - from.value).abs() < TOLERANCE && from.velocity == 0.0 {
+            return Axis::Rest(goal);
+        }
+        Axis::Glide(Motion::carry_on(glide(), start, from, goal, TOLERANCE))
+    }
+
+    /// It is at `offset` in the frame shown at `present`, and has all of its way from there before it.
+    fn held_up(&self, present: Instant, offset: f64) -> Self {
+        match self {
+            Axis::Rest(_) => Axis::Rest(offset),
+            Axis::Fling(fling) => Axis::Fling(Fling { start: present, from: offset, ..*fling }),
+            Axis::Glide(motion) => {
+                let from = Sample { value: offset, velocity: motion.at(present).velocity };
+                Axis::Glide(Motion::carry_on(glide(), present, from, motion.goal(), TOLERANCE))
+            }
+        }
+    }
+}
+
+fn glide() -> Style {
+    Style::Spring(SpringShape::nearest(GLIDE_SWINGS, 1.0))
+}
+
+/// Fingers that pull.
+#[derive(Clone, Debug)]
+struct Pull {
+    /// The sum of what they pulled, from the offset where they began.
+    offset: (f64, f64),
+    last: Instant,
+}
+
+/// Where a view is going.
+#[derive(Clone, Debug)]
+pub struct ViewMotion {
+    x: Axis,
+    y: Axis,
+    pull: Option<Pull>,
+    aim: Aim,
+    /// Where fingers will be by the time a frame is seen is guessed.
+    predicts: bool,
+    /// How far it can be pulled beyond its ranges.
+    band: f64,
+    ranges: Ranges,
+}
+
+impl ViewMotion {
+    /// A view that rests.
+    pub fn new(x: f64, y: f64) -> Self {
+        ViewMotion {
+            x: Axis::Rest(x),
+            y: Axis::Rest(y),
+            pull: None,
+            aim: Aim::new(),
+            predicts: true,
+            band: 0.0,
+            ranges: Ranges::default(),
+        }
+    }
+
+    /// Whether input is predicted.
+    pub const fn set_predicts(&mut self, predicts: bool) {
+        self.predicts = predicts;
+    }
+
+    /// How far it can be pulled beyond the offsets that it may have; let go, it returns.
+    pub const fn set_band(&mut self, band: f64) {
+        self.band = band;
+    }
+
+    /// Whether it can be pulled beyond its ends.
+    pub const fn gives_way(&self) -> bool {
+        self.band > 0.0
+    }
+
+    /// The offsets that it may have. One that lies outside by now goes to the nearest, and so does where it is going.
+    pub fn set_ranges(&mut self, ranges: Ranges, present: Instant) {
+        if self.ranges == ranges {
+            return;
+        }
+        self.ranges = ranges;
+        for (axis, range) in [(&mut self.x, ranges.x), (&mut self.y, ranges.y)] {
+            let goal = range.clamp(axis.goal());
+            if goal != axis.goal() {
+                *axis = if let Axis::Rest(_) = axis { Axis::Rest(goal) } else { axis.glide(present, goal) };
+            }
+        }
+    }
+
+    /// The offset in the frame shown at `present`, if nothing holds it up.
+    pub fn at(&self, present: Instant) -> Place {
+        let Some(pull) = &self.pull else {
+            return Place { x: self.x.at(present), y: self.y.at(present) };
+        };
+        let predicted = if self.predicts { self.aim.at(present) } else { None };
+        let still = (present.since(pull.last) - GUESSED).max(Span::ZERO).as_seconds_f64();
+        let part = (1.0 - still / (GUESS_ENDS - GUESSED).as_seconds_f64()).max(0.0);
+        let (guess_x, guess_y) = predicted.unwrap_or(pull.offset);
+        let (x, y) = pull.offset;
+        let (x, y) = (x + (guess_x - x) * part, y + (guess_y - y) * part);
+        let speed = self.aim.speed();
+        Place {
+            x: Sample { value: self.ranges.x.banded(x, self.band), velocity: speed.x },
+            y: Sample { value: self.ranges.y.banded(y, self.band), velocity: speed.y },
+        }
+    }
+
+    /// Whether a later frame may show it elsewhere than the one shown at `present`.
+    pub fn moves_after(&self, present: Instant) -> bool {
+        match &self.pull {
+            // A guess goes back to where the fingers are when they stay there.
+            Some(pull) => present.since(pull.last) < if self.predicts { GUESS_ENDS } else { HELD_STILL },
+            None => [self.x, self.y].iter().any(|axis| axis.at(present) != Sample::at_rest(axis.goal())),
+        }
+    }
+
+    /// Fingers hold it.
+    pub const fn is_pulled(&self) -> bool {
+        self.pull.is_some()
+    }
+
+    /// Fingers moved it by `by` at `at`; it was shown at `shown` when they began.
+    pub fn pull(&mut self, at: Instant, by: Way, shown: (f64, f64)) {
+        if self.pull.is_none() {
+            self.aim.begin();
+            self.aim.observe(at, shown);
+            self.pull = Some(Pull { offset: shown, last: at });
+        }
+        let Some(pull) = &mut self.pull else { return };
+        // What is pulled beyond the end has not to be pulled back.
+        let (x, y) = (pull.offset.0 + by.x, pull.offset.1 + by.y);
+        pull.offset = (self.ranges.x.bounded(x, self.band), self.ranges.y.bounded(y, self.band));
+        pull.last = at;
+        let offset = pull.offset;
+        self.aim.observe(at, offset);
+    }
+
+    /// The fingers were lifted at `at`: it goes on as fast as it went, from where it was `shown`, and keeps `keeps` of its
+    /// speed from one millisecond to the next.
+    pub fn let_go(&mut self, at: Instant, keeps: f64, shown: (f64, f64)) {
+        let Some(pull) = self.pull.take() else { return };
+        let speed = if at.since(pull.last) > HELD_STILL { Way::default() } else { self.aim.speed() };
+        self.x = Axis::fling(at, shown.0, speed.x, keeps, self.ranges.x);
+        self.y = Axis::fling(at, shown.1, speed.y, keeps, self.ranges.y);
+    }
+
+    /// It was sent to an offset at `at`: smoothly, or at once.
+    pub fn go(&mut self, at: Instant, x: f64, y: f64, smoothly: bool) {
+        self.pull = None;
+        let (x, y) = (self.ranges.x.clamp(x), self.ranges.y.clamp(y));
+        (self.x, self.y) =
+            if smoothly { (self.x.glide(at, x), self.y.glide(at, y)) } else { (Axis::Rest(x), Axis::Rest(y)) };
+    }
+
+    /// Where it is going.
+    pub fn goal(&self) -> (f64, f64) {
+        self.pull.as_ref().map_or((self.x.goal(), self.y.goal()), |pull| pull.offset)
+    }
+
+    /// Whether input could move it further this way.
+    pub fn can_go(&self, by: Way) -> bool {
+        let (x, y) = self.goal();
+        let room = |offset: f64, by: f64, range: Range| by != 0.0 && range.clamp(offset + by.signum()) != offset;
+        room(x, by.x, self.ranges.x) || room(y, by.y, self.ranges.y)
+    }
+
+    /// It stays where it is `shown`. Fingers that hold it go on to do so.
+    pub const fn stop(&mut self, shown: (f64, f64)) {
+        if self.pull.is_none() {
+            (self.x, self.y) = (Axis::Rest(shown.0), Axis::Rest(shown.1));
+        }
+    }
+
+    /// The frame shown at `present` shows it at this offset, short of where it would be: the rest of its way is yet to come.
+    pub fn hold_up(&mut self, present: Instant, x: f64, y: f64) {
+        if self.pull.is_some() {
+            return;
+        }
+        let desired = self.at(present);
+        if desired.x.value != x {
+            self.x = self.x.held_up(present, x);
+        }
+        if desired.y.value != y {
+            self.y = self.y.held_up(present, y);
+        }
+    }
+
+    /// What is to come, seen from the frame shown at `present`.
+    pub fn onward(&self, present: Instant) -> Onward {
+        let pull = self.pull.as_ref().filter(|pull| present.since(pull.last) < HELD_STILL);
+        let speed = pull.map(|_| self.aim.speed());
+        let is_pulled = self.pull.is_some();
+        let place = self.at(present);
+        let axis = |axis: Axis, at: f64| if is_pulled { Axis::Rest(at) } else { axis };
+        Onward {
+            x: axis(self.x, place.x.value),
+            y: axis(self.y, place.y.value),
+            speed: speed.unwrap_or_default(),
+            present,
+            from: (place.x.value, place.y.value),
+        }
+    }
+}
+
+/// The way that a view has before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Onward {
+    x: Axis,
+    y: Axis,
+    speed: Way,
+    present: Instant,
+    /// Where it is then.
+    from: (f64, f64),
+}
+
+impl Course for Onward {
+    fn way(&self, after: Span) -> Way {
+        let seconds = after.as_seconds_f64();
+        let at = self.present + after;
+        let along = |axis: Axis, speed: f64, from: f64| speed * seconds + axis.at(at).value - from;
+        Way { x: along(self.x, self.speed.x, self.from.0), y: along(self.y, self.speed.y, self.from.1) }
+    }
+
+    fn rest(&self) -> Way {
+        let along = |axis: Axis, speed: f64, from: f64| match speed {
+            0.0 => axis.goal() - from,
+            speed => f64::INFINITY.copysign(speed),
+        };
+        Way { x: along(self.x, self.speed.x, self.from.0), y: along(self.y, self.speed.y, self.from.1) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

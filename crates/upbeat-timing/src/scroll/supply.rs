@@ -1,0 +1,259 @@
+//! What is rendered of a document, what is wanted next, and by when.
+//!
+//! ```text
+//!             rendered                      wanted: asked for while what is left still lasts for a render
+//!   ├───────────┬──────┬─────────────────┤
+//!               │ view │──── left ───────│─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─┤
+//!               └──────┘                 └ runs out at way(t) = left
+//! ```
+//!
+//! What was asked for counts as on its way, not as there: whoever renders says when it is.
+
+use super::course::{Course, Way};
+use super::cover::{Cover, Side};
+use super::{Extent, Region};
+use crate::defaults::{EXTENSION_AHEAD, MOST_EXTENSION, MOST_FAST_EXTENSION, SCROLL_BUDGET};
+use crate::time::Span;
+
+/// How far ahead it is looked: what lasts longer does not run out.
+const FAR: Span = Span::from_seconds(10);
+/// Times are found to within this.
+const STEP: Span = Span::from_micros(10);
+/// Where it is looked first: most of what runs out does so in less than a second.
+const NEAR: Span = Span::from_millis(20);
+/// From one place where it is looked to the next.
+const FURTHER: i64 = 4;
+/// A fast view has this many renders ahead: the one that it waits for, of which what is seen meanwhile is a part, and two more.
+const RENDERS_AHEAD: f64 = 3.0;
+/// Chords and halves that find a time to within [`STEP`] whatever the way.
+const CUTS: u32 = 24;
+
+/// Limits of what is rendered beyond the view.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SupplySettings {
+    /// The most pixels that may be rendered at once: the memory budget divided by the bytes of a pixel.
+    pub most_pixels: i64,
+    /// What an axis is extended by if the budget affords it, in lengths of the view. A view that goes further than half of
+    /// what would lie ahead while a render takes place is extended by more.
+    pub most_extension: f64,
+    /// The part of the extension that lies ahead when the view moves on; the rest lies behind.
+    pub ahead: f64,
+}
+
+impl Default for SupplySettings {
+    fn default() -> Self {
+        SupplySettings::with_budget(SCROLL_BUDGET)
+    }
+}
+
+impl SupplySettings {
+    /// All that `most_pixels` affords, at most 1.5 views more, three quarters of it ahead.
+    pub const fn with_budget(most_pixels: i64) -> Self {
+        SupplySettings { most_pixels, most_extension: MOST_EXTENSION, ahead: EXTENSION_AHEAD }
+    }
+
+    /// The same with so many lengths of the view ahead of a motion.
+    #[must_use]
+    pub const fn ahead_by(self, views: f64) -> Self {
+        SupplySettings { most_extension: views / self.ahead, ..self }
+    }
+}
+
+/// A region that is to be rendered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wanted {
+    /// What.
+    pub region: Region,
+    /// In how long something of it is missed.
+    pub within: Span,
+}
+
+/// How long before something is missed it has to be asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lead {
+    /// What a render takes, at its miss budget. So much further the view is when it is there.
+    pub render: Span,
+    /// What is lost on the way to it and back.
+    pub way: Span,
+}
+
+/// How things stand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// All that the view shows is there.
+    pub covered: bool,
+    /// In how long that is no longer so; `None` if it stays.
+    pub runs_out: Option<Span>,
+    /// This is to be asked for now.
+    pub wanted: Option<Wanted>,
+}
+
+/// Reuse or render, for both axes and directions.
+#[derive(Clone, Debug)]
+pub struct Supply {
+    settings: SupplySettings,
+    document: Region,
+    rendered: Cover,
+    asked: Option<Region>,
+}
+
+impl Supply {
+    /// Nothing of `document` is rendered.
+    pub fn new(document: Region, settings: SupplySettings) -> Self {
+        Supply { settings, document, rendered: Cover::default(), asked: None }
+    }
+
+    /// Other limits. What is rendered stays valid.
+    pub const fn set_settings(&mut self, settings: SupplySettings) {
+        self.settings = settings;
+    }
+
+    /// The document has another size (content was loaded). What is rendered stays valid.
+    pub const fn set_document(&mut self, document: Region) {
+        self.document = document;
+    }
+
+    /// What is rendered.
+    pub const fn rendered(&self) -> &Cover {
+        &self.rendered
+    }
+
+    /// This is what is rendered from now on.
+    pub fn set_rendered(&mut self, rendered: Cover) {
+        self.asked = self.asked.filter(|asked| !rendered.covers(*asked));
+        self.rendered = rendered;
+    }
+
+    /// Content changed in `damage` other than by scrolling: pieces that it touches are not valid any more, nor is what is
+    /// being rendered there (SCAR 6; trap: Algorithm 1 would reuse them).
+    pub fn damage(&mut self, damage: Region) {
+        self.rendered.remove(damage);
+        self.asked = self.asked.filter(|asked| !asked.overlaps(damage));
+    }
+
+    /// How a `view` on this `course` is supplied. What is wanted is said once: from then on it is on its way.
+    pub fn look(&mut self, view: Region, course: &impl Course, lead: Lead) -> Look {
+        let covered = self.rendered.covers(view);
+        let runs_out = self.lasts(&self.rendered, view, course);
+        let with_asked = |asked: Region| {
+            let all = Cover::of(self.rendered.regions().iter().copied().chain([asked]));
+            if all.covers(view) { self.lasts(&all, view, course) } else { Some(Span::ZERO) }
+        };
+        let missed = if covered { runs_out } else { Some(Span::ZERO) };
+        let (lasts, most) = match self.asked.map(with_asked) {
+            None => (missed, lead.render + lead.way),
+            // What is on its way helps: another wish would only hold it up, unless it will be left right after.
+            Some(with) if missed.is_some_and(|missed| with.is_none_or(|with| with > missed)) => (with, lead.way),
+            Some(with) => (with, lead.render + lead.way),
+        };
+        let within = lasts.filter(|left| *left <= most).and(missed);
+        let wanted = within.map(|within| Wanted { region: self.region_for(view, course, lead.render), within });
+        let wanted = wanted.filter(|wanted| Some(wanted.region) != self.asked);
+        if let Some(wanted) = wanted {
+            self.asked = Some(wanted.region);
+        }
+        Look { covered, runs_out, wanted }
+    }
+
+    /// The region that should be rendered for `view`: as much as the budget affords, ahead of the motion but not further than
+    /// that goes, and inside the document. It is for where the view is after `render`, and holds what is seen until then.
+    pub fn region_for(&self, view: Region, course: &impl Course, render: Span) -> Region {
+        let (rest, gone) = (course.rest(), course.way(render));
+        let wish = |view: Extent, document: Extent, (way, gone): (f64, f64), other: f64| {
+            // An axis that cannot move needs nothing; nor does one that rests while the other moves.
+            if view.contains(document) || (way == 0.0 && other != 0.0) {
+                return 0.0;
+            }
+            let length = view.length as f64;
+            let fast = RENDERS_AHEAD * gone.abs();
+            (length * self.settings.most_extension).max(fast.min(length * MOST_FAST_EXTENSION))
+        };
+        let x = wish(view.x, self.document.x, (rest.x, gone.x), rest.y);
+        let y = wish(view.y, self.document.y, (rest.y, gone.y), rest.x);
+        let scale = self.affordable(view, x, y);
+        Region {
+            x: self.extend(view.x, self.document.x, x * scale, (rest.x, gone.x)),
+            y: self.extend(view.y, self.document.y, y * scale, (rest.y, gone.y)),
+        }
+    }
+
+    /// The part of the wished extension that the budget pays for, from 0 to 1: the positive root of
+    /// `(w + s·x) (h + s·y) = budget`.
+    fn affordable(&self, view: Region, x: f64, y: f64) -> f64 {
+        let (width, height) = (view.x.length as f64, view.y.length as f64);
+        let budget = self.settings.most_pixels as f64;
+        if (width + x) * (height + y) <= budget {
+            return 1.0;
+        }
+        let (a, b, c) = (x * y, width * y + height * x, width * height - budget);
+        if c >= 0.0 {
+            return 0.0;
+        }
+        let root = if a > 0.0 { (-b + (b * b - 4.0 * a * c).sqrt()) / (2.0 * a) } else { -c / b };
+        root.clamp(0.0, 1.0)
+    }
+
+    /// `way`: until the view rests, and until this is rendered. Where rest is near, what is left is for both directions from
+    /// there.
+    fn extend(&self, view: Extent, document: Extent, by: f64, (way, gone): (f64, f64)) -> Extent {
+        let way = way - gone;
+        let ahead = ((by + way.abs()) / 2.0).min(by * self.settings.ahead).max(by / 2.0);
+        let behind = if way < 0.0 { ahead } else { by - ahead };
+        let length = view.length + by as i64;
+        let start = (view.start + gone as i64 - behind as i64).max(view.end() - length);
+        // Slide into the document, so that what lies beyond its end is spent on the other side.
+        let start = start.min(document.end() - length).max(document.start).min(view.start);
+        let end = (start + length).min(document.end()).max(view.end());
+        Extent { start, length: end - start }
+    }
+
+    /// In how long `view` leaves `cover` on this course; `None` when it does not, or the document ends there anyway.
+    fn lasts(&self, cover: &Cover, view: Region, course: &impl Course) -> Option<Span> {
+        let (rest, seen) = (course.rest(), view);
+        let axis = |way: f64, sides: [Side; 2], view: Extent, document: Extent, along: fn(Way) -> f64| {
+            let (side, most) = match way {
+                way if way > 0.0 => (sides[1], document.end() - view.end()),
+                _ => (sides[0], view.start - document.start),
+            };
+            let leaves = |left: i64| left < most && (left as f64) < way.abs();
+            let left = Some(cover.reach(seen, side, most.max(0))).filter(|left| way != 0.0 && leaves(*left))?;
+            time_of(left as f64, |after| along(course.way(after)).abs())
+        };
+        let x = axis(rest.x, [Side::Left, Side::Right], view.x, self.document.x, |way| way.x);
+        let y = axis(rest.y, [Side::Up, Side::Down], view.y, self.document.y, |way| way.y);
+        x.into_iter().chain(y).min()
+    }
+}
+
+/// When something that never turns back has gone `distance`; `None`: not in any time that counts.
+fn time_of(distance: f64, way: impl Fn(Span) -> f64) -> Option<Span> {
+    let (mut before, mut short) = (Span::ZERO, distance);
+    let (mut after, mut over) = (NEAR, way(NEAR) - distance);
+    while over < 0.0 {
+        if after == FAR {
+            return None;
+        }
+        (before, short) = (after, -over);
+        after = (after * FURTHER).min(FAR);
+        over = way(after) - distance;
+    }
+    for cut in 0..CUTS {
+        if after - before <= STEP {
+            break;
+        }
+        // Where the chord is there; every third time the middle, lest a crooked way makes the chords short.
+        let part = if cut % 3 == 2 { 0.5 } else { short / (short + over) };
+        let guess = before + Span::from_nanos(((after - before).as_nanos() as f64 * part) as i64);
+        for at in [guess - STEP / 2, guess + STEP / 2] {
+            if at <= before || at >= after {
+                continue;
+            }
+            let beyond = way(at) - distance;
+            if beyond < 0.0 { (before, short) = (at, -beyond) } else { (after, over) = (at, beyond) }
+        }
+    }
+    Some(before)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! What is said of a view, as far as it bears on where the view may be.
+
+use super::course::Way;
+use super::motion::{Range, Ranges};
+use super::{Extent, Region};
+use crate::defaults::MOST_STRETCH;
+
+/// What is said of a view.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms<'a> {
+    /// Width and height of the view, in pixels.
+    pub size: (i64, i64),
+    /// Where its document begins and ends.
+    pub document: Region,
+    /// Whether input moves it (left and right, up and down).
+    pub axes: (bool, bool),
+    /// Which part of its speed a fling keeps from one millisecond to the next.
+    pub keeps: f64,
+    /// How far it can be pulled beyond the document, in pixels.
+    pub band: f64,
+    /// Where it comes to rest (left to right, top to bottom), in ascending order; empty: anywhere.
+    pub snaps: (&'a [i32], &'a [i32]),
+    /// Where fingers will be by the time a frame is seen is guessed.
+    pub predicts: bool,
+    /// Where content is missing the last row or column of what is there is shown instead, so that it need not wait yet. Not
+    /// of a view that moves both ways: a corner has no last row.
+    pub stretches: bool,
+}
+
+impl Terms<'_> {
+    /// The offsets that it may have: its document's beginning where that is smaller.
+    pub fn ranges(&self) -> Ranges {
+        let axis = |document: Extent, length: i64| {
+            let last = (document.end() - length).max(document.start);
+            Range { first: document.start as f64, last: last as f64 }
+        };
+        Ranges { x: axis(self.document.x, self.size.0), y: axis(self.document.y, self.size.1) }
+    }
+
+    /// What of a way lies along axes that input moves it on.
+    pub fn along(&self, way: Way) -> Way {
+        Way { x: if self.axes.0 { way.x } else { 0.0 }, y: if self.axes.1 { way.y } else { 0.0 } }
+    }
+
+    /// What of the document it shows at this offset, to whole pixels.
+    pub fn seen(&self, (x, y): (f64, f64)) -> Region {
+        let extent = |offset: f64, length: i64| {
+            let start = offset.floor() as i64;
+            Extent { start, length: (offset + length as f64).ceil() as i64 - start }
+        };
+        Region { x: extent(x, self.size.0), y: extent(y, self.size.1) }
+    }
+
+    /// The same without what lies beyond the document.
+    pub fn shown(&self, offset: (f64, f64)) -> Region {
+        let inside = |seen: Extent, document: Extent| {
+            let start = seen.start.max(document.start);
+            Extent { start, length: (seen.end().min(document.end()) - start).max(0) }
+        };
+        let seen = self.seen(offset);
+        Region { x: inside(seen.x, self.document.x), y: inside(seen.y, self.document.y) }
+    }
+
+    /// What of that has to be there: all of it, but for what may be shown stretched at its ends.
+    pub fn needed(&self, offset: (f64, f64)) -> Region {
+        let seen = self.seen(offset);
+        let inner = |extent: Extent| {
+            let end = (extent.length as f64 * MOST_STRETCH) as i64;
+            Extent { start: extent.start + end, length: (extent.length - 2 * end).max(1) }
+        };
+        match (self.stretches, self.axes) {
+            (true, (true, false)) => Region { x: inner(seen.x), y: seen.y },
+            (true, (false, true)) => Region { x: seen.x, y: inner(seen.y) },
+            _ => seen,
+        }
+    }
+
+    /// Where a motion to `goal` comes to rest: at the position next to it, along the axes that it goes.
+    pub fn snapped(&self, goal: (f64, f64), way: Way) -> (f64, f64) {
+        let snap = |list: &[i32], goal: f64, way: f64| {
+            let after = list.partition_point(|position| f64::from(*position) < goal);
+            let near = [after.checked_sub(1), Some(after)].into_iter().flatten().filter_map(|index| list.get(index));
+            let nearest =
+                near.map(|position| f64::from(*position)).min_by(|a, b| (a - goal).abs().total_cmp(&(b - goal).abs()));
+            nearest.filter(|_| way != 0.0).unwrap_or(goal)
+        };
+        (snap(self.snaps.0, goal.0, way.x), snap(self.snaps.1, goal.1, way.y))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms() -> Terms<'static> {
+        Terms {
+            size: (400, 600),
+            document: Region::default(),
+            axes: (true, true),
+            keeps: 0.998,
+            band: 0.0,
+            snaps: (&[], &[]),
+            predicts: true,
+            stretches: false,
+        }
+    }
+
+    #[test]
+    fn the_ends_of_a_view_that_stretches_need_not_be_there_along_the_one_axis_that_it_moves_on() {
+        let offset = (0.0, 1_000.0);
+        let whole = terms().seen(offset);
+        let down = Terms { axes: (false, true), stretches: true, ..terms() };
+        assert_eq!(down.needed(offset), Region { x: whole.x, y: Extent { start: 1_150, length: 300 } });
+        let across = Terms { axes: (true, false), ..down };
+        assert_eq!(across.needed(offset), Region { x: Extent { start: 100, length: 200 }, y: whole.y });
+        assert_eq!(Terms { axes: (true, true), ..down }.needed(offset), whole);
+        assert_eq!(Terms { stretches: false, ..down }.needed(offset), whole);
+    }
+
+    #[test]
+    fn a_motion_ends_at_the_snap_next_to_its_goal_along_the_axes_that_it_goes() {
+        let view = Terms { snaps: (&[0, 500], &[0, 100, 300]), ..terms() };
+        let down = Way { x: 0.0, y: 1.0 };
+        assert_eq!(view.snapped((240.0, 90.0), down), (240.0, 100.0));
+        assert_eq!(view.snapped((240.0, 190.0), down), (240.0, 100.0));
+        assert_eq!(view.snapped((240.0, 9_000.0), Way { x: 1.0, y: 1.0 }), (0.0, 300.0));
+        assert_eq!(terms().snapped((1.0, 2.0), down), (1.0, 2.0));
+    }
+
+    #[test]
+    fn a_view_between_pixels_needs_those_on_both_of_its_sides() {
+        let region = Terms { size: (100, 50), ..terms() }.seen((0.0, 10.5));
+        assert_eq!((region.x.length, region.y.start, region.y.length), (100, 10, 51));
+    }
+
+    #[test]
+    fn a_view_stays_in_its_document_and_at_the_beginning_of_a_short_one() {
+        let document = Region { x: Extent { start: -100, length: 300 }, y: Extent { start: 50, length: 5_000 } };
+        let ranges = Terms { document, ..terms() }.ranges();
+        assert_eq!((ranges.x.first, ranges.x.last), (-100.0, -100.0));
+        assert_eq!((ranges.y.first, ranges.y.last), (50.0, 4_450.0));
+    }
+}
