@@ -69,6 +69,10 @@ fn session_that_is_installed_elsewhere_starts_its_own_program() {
     };
     says("share/wayland-sessions/upbeat.desktop", format!("Exec={}-session", program.display()));
     says("share/systemd/user/upbeat.service", format!("ExecStart={} --backend drm", program.display()));
+    let size = |path: &Path| fs::metadata(path).unwrap().len();
+    let built = Path::new(env!("CARGO_BIN_EXE_upbeat"));
+    assert!(size(&program) < size(built), "lines of source are beside the program, not in it");
+    assert!(size(&prefix.join("bin/.debug/upbeat.debug")) > 0);
     let bin = prefix.join("bin");
     let ran = run_session(&prefix, "exit 1", &[]);
     assert_eq!((ran.program, ran.path), (program.clone(), format!("{}:/usr/bin:/bin", bin.display())));
