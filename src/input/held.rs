@@ -21,7 +21,7 @@ pub type Focus = Option<(WlSurface, Point<f64, Logical>)>;
 pub(super) fn renewed(state: &State, focus: &Focus, at: Point<f64, Logical>) -> Focus {
     let (surface, origin) = focus.as_ref()?;
     let is_moved = scrolling::is_in_view(state, surface);
-    let now = if is_moved { output::scrolling::origin_on_screen(state, surface, at) } else { None };
+    let now = if is_moved { output::scene::scrolling::origin_on_screen(state, surface, at) } else { None };
     Some((surface.clone(), now.unwrap_or(*origin)))
 }
 

@@ -237,7 +237,7 @@ pub fn handle(state: &mut State, event: InputEvent) {
     }
     if points {
         let focus = state.input.pointer.current_focus();
-        output::following::moved(state, focus.as_ref());
+        output::scene::following::moved(state, focus.as_ref());
     }
 }
 

@@ -190,7 +190,7 @@ pub fn refresh_focus_now(state: &mut State) {
     pointer.motion(state, focus, &event);
     pointer.frame(state);
     let on = pointer.current_focus();
-    output::following::moved(state, on.as_ref());
+    output::scene::following::moved(state, on.as_ref());
     constraint::activate_if_focused(state);
 }
 

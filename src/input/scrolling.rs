@@ -8,7 +8,8 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::compositor;
 
 use super::event::{Scroll, ScrollSource, Stops};
-use crate::output::{self, InputKind, scrolling};
+use crate::output::scene::scrolling;
+use crate::output::{self, InputKind};
 use crate::state::State;
 use crate::surface::scroll::{Inputs, moved_by};
 use upbeat_timing::scroll::{Movement, NOTCH_PARTS, WHEEL_TURN, Way};

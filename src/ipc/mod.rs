@@ -10,7 +10,7 @@
 //! asks for events is told of every change in order, before anybody has an answer that it shows in; one who leaves 1 MiB of
 //! them unread is let go.
 //!
-//! [`message`] is the language; [`Client`](upbeat_record::ipc::Client) speaks it.
+//! [`message`](upbeat_record::ipc::message) is the language; [`Client`](upbeat_record::ipc::Client) speaks it.
 
 mod connection;
 pub mod input;

@@ -1,56 +1,25 @@
 //! An output's life: need, latch, scene, plan, light.
 //!
 //! [`turn`] is the one place where the order of things is written down; `latch` chooses and composes, `present`
-//! hears what became of it, [`pacing`] calls clients back. When all this happens is decided in
+//! hears what became of it, [`clients`] calls them back. When all this happens is decided in
 //! [`timing`](upbeat_timing), by one [`Conductor`] per output.
 
-pub mod ahead;
-mod bare;
-mod calling_back;
 pub mod capture;
-mod choosing;
-mod compose;
-mod cursor;
+pub mod clients;
 mod desk;
-mod drawing;
-mod early;
-pub mod following;
 mod frame;
-pub mod front_buffer;
 pub mod gamma;
-mod gates;
 mod guessed_scale;
-mod handing_over;
 pub mod hotplug;
-mod hud;
 pub mod in_place;
-mod latch;
 pub mod lock;
 pub mod mode_switch;
 mod needed;
-mod on_screen;
-pub mod overlays;
-mod paced_clients;
-pub mod pacing;
 pub mod panel;
 pub mod parking;
-mod placing;
-mod plane_choice;
-pub mod planes;
 pub mod power;
-mod present;
-mod rendering_ahead;
-pub mod rules;
-pub mod scrolling;
-mod second_period;
-mod shows;
-mod spare_buffer;
-mod stage;
-pub mod statistics;
-mod stretched;
-pub mod titles;
+pub mod scene;
 pub mod turn;
-mod visiting;
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -70,12 +39,12 @@ use crate::shell::{Hand, Shell, hit};
 use crate::state::State;
 use crate::surface::Entry;
 pub use capture::{OwnPicture, capture, picture_of_window};
+use clients::paced_clients::PacedClients;
+use clients::rules::PacingRules;
+pub use clients::shows::Showing;
 use frame::Content;
-pub use on_screen::place_on_screen;
-use paced_clients::PacedClients;
 pub use panel::{place_of_pixel, place_on_panel, turn_of};
-use rules::PacingRules;
-pub use shows::Showing;
+pub use scene::on_screen::place_on_screen;
 use upbeat_record::trace::kernel_times::KernelTimer;
 use upbeat_timing::conductor::Conductor;
 use upbeat_timing::id::{ClientId, FrameId, OutputId};
@@ -116,7 +85,7 @@ pub struct Outputs {
     /// How clients are to be paced.
     pub rules: PacingRules,
     /// Per-window statistics.
-    pub statistics: statistics::Windows,
+    pub statistics: clients::statistics::Windows,
     /// Where records are written to.
     pub frame_log: Option<upbeat_record::trace::FrameLog>,
     /// What the kernel did instead of running us, as evidence of misses.
@@ -130,16 +99,16 @@ pub struct Outputs {
     /// Where the newest input was (global logical coordinates).
     hand: Option<Point<f64, Logical>>,
     /// Who follows the pointer.
-    following: following::Following,
+    following: scene::following::Following,
     /// Whose memory may be scanned out as it stands.
-    fronts: front_buffer::Fronts,
+    fronts: clients::front_buffer::Fronts,
     /// What lies behind all windows: red, green, blue.
     pub background: [f32; 3],
-    cursor: cursor::CursorImages,
-    overlays: overlays::Kept,
-    titles: titles::Drawn,
+    cursor: scene::cursor::CursorImages,
+    overlays: scene::overlays::Kept,
+    titles: scene::titles::Drawn,
     /// The outputs that the cursor and the drag icon were told of.
-    visits: visiting::Visits,
+    visits: clients::visiting::Visits,
     last_id: u32,
 }
 
@@ -160,20 +129,20 @@ impl Outputs {
             objects_ended: false,
             surfaces_went: false,
             rules: PacingRules::default(),
-            statistics: statistics::Windows::default(),
+            statistics: clients::statistics::Windows::default(),
             frame_log: None,
             kernel: KernelTimer::start(now),
             frames_ahead: 0,
             supersedes: true,
             writes_in_place: false,
             hand: None,
-            following: following::Following::default(),
-            fronts: front_buffer::Fronts::default(),
+            following: scene::following::Following::default(),
+            fronts: clients::front_buffer::Fronts::default(),
             background: [0.13, 0.14, 0.17],
-            cursor: cursor::CursorImages::default(),
-            overlays: overlays::Kept::default(),
-            titles: titles::Drawn::default(),
-            visits: visiting::Visits::default(),
+            cursor: scene::cursor::CursorImages::default(),
+            overlays: scene::overlays::Kept::default(),
+            titles: scene::titles::Drawn::default(),
+            visits: clients::visiting::Visits::default(),
             last_id: 0,
         }
     }
@@ -209,9 +178,9 @@ pub struct OutputState {
     /// What the newest composed buffer shows.
     drawn: Arc<Scene>,
     /// Whom its pacers were told of.
-    attended: pacing::Attended,
+    attended: clients::pacing::Attended,
     /// What the last latch chose.
-    stage: stage::Stage,
+    stage: scene::stage::Stage,
     /// Storage of a scene that is not looked at any more, for the next one.
     spare: Vec<Layer>,
     /// What is on screen.
@@ -222,7 +191,7 @@ pub struct OutputState {
     /// A view shows what is not there any more.
     keeps: bool,
     /// What clients are to hear of their views when the frame at hand is seen.
-    reports: Vec<scrolling::Report>,
+    reports: Vec<scene::scrolling::Report>,
     /// When content was chosen for it last.
     looked: Instant,
     /// Frames that reached light.
@@ -243,7 +212,7 @@ pub struct OutputState {
     /// What is written into the picture on screen.
     pub in_place: in_place::InPlace,
     /// What is scanned out of a client's memory, and when that began last.
-    front: Option<front_buffer::Shared>,
+    front: Option<clients::front_buffer::Shared>,
     shared_at: Instant,
     /// The last frames.
     pub records: Ring<FrameRecord, RECORDS>,
@@ -405,7 +374,7 @@ pub fn need_look(state: &mut State) {
 
 /// The cursor moved or looks different.
 pub fn cursor_changed(state: &mut State) {
-    handing_over::move_cursors(state);
+    frame::handing_over::move_cursors(state);
     let position = state.pointer_position();
     for output in &mut state.outputs.list {
         // Where it was it has to go from.
@@ -430,7 +399,7 @@ pub fn input(state: &mut State, kind: InputKind, surface: Option<&WlSurface>, at
         }
     }
     if let Some(surface) = surface {
-        pacing::input(state, surface, kind != InputKind::Motion, at.min(now), now);
+        clients::pacing::input(state, surface, kind != InputKind::Motion, at.min(now), now);
     }
 }
 

@@ -3,7 +3,7 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Rectangle};
 
-use super::{all, need_all_for, pacing};
+use super::{all, clients::pacing, need_all_for};
 use crate::scene::CursorView;
 use crate::state::State;
 use upbeat_timing::record::Need;

@@ -1,6 +1,6 @@
 //! An output goes dark, and comes back.
 
-use super::pacing;
+use super::clients::pacing;
 use crate::state::State;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::record::Need;

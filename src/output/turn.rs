@@ -3,8 +3,9 @@
 //! in which it is done.
 
 use super::{
-    OutputState, Outputs, ahead, calling_back, drawing, following, front_buffer, handing_over, in_place, latch,
-    mode_switch, pacing, present, rendering_ahead, rules, visiting,
+    OutputState, Outputs, clients::ahead, clients::calling_back, clients::front_buffer, clients::pacing,
+    clients::rules, clients::visiting, frame::drawing, frame::handing_over, frame::latch, frame::present,
+    frame::rendering_ahead, in_place, mode_switch, scene::following,
 };
 use crate::shell::strips;
 use crate::state::State;

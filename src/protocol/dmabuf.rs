@@ -2,7 +2,7 @@
 //!
 //! Offered where there is a device whose memory the renderer can read: the first display device in a session on displays,
 //! else the one that draws. The feedback's first tranche names what planes can scan out: a buffer of that kind may reach the
-//! screen without being copied (`output/planes.rs`). Each surface is told that of the output that it is on
+//! screen without being copied (`output/scene/planes.rs`). Each surface is told that of the output that it is on
 //! (`surface/scanout.rs`), anybody else that of the first one. What a client passes is looked at by the renderer first, so that a buffer that cannot be
 //! composed is refused and never accepted and left out:
 //!

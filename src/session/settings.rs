@@ -19,13 +19,13 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     crate::shell::strips::set_mode(state, new.layout.mode(on_displays));
     state.shell.focus_follows_pointer = new.focus == crate::config::FocusWish::Pointer;
     state.shell.effects = new.effects.drawn();
-    crate::output::planes::switch(state, new.planes);
+    crate::output::scene::planes::switch(state, new.planes);
     state.outputs.frames_ahead = new.animations.frames_ahead.frames();
     state.outputs.supersedes = new.animations.supersede;
     state.surfaces.scroll.whole = new.scroll.supply();
     crate::protocol::scroll::offer(state, new.scroll.views);
     crate::protocol::late_latch::offer(state, new.late_latch.followers || new.late_latch.front_buffers);
-    crate::output::front_buffer::switch(state, new.late_latch.front_buffers);
+    crate::output::clients::front_buffer::switch(state, new.late_latch.front_buffers);
     state.input.bindings.keys.clone_from(&new.keys.0);
     state.input.bindings.when_locked.clone_from(&new.keys_when_locked.0);
     let crate::config::Gestures { touchpad, edges } = new.gestures;

@@ -21,7 +21,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     let switched = input::switcher::attend(state);
     wishes::attend(state);
     let arranges = strips::arrange_in_time(state);
-    output::titles::attend(state);
+    output::scene::titles::attend(state);
     let has_more = output::turn::run(state).then(|| state.clock.now());
     let shot = super::screenshots::attend(state);
     protocol::refresh(state);

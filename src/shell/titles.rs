@@ -1,7 +1,7 @@
 //! Titles above a column of which one window is seen at a time: what they say, and which window lies where among them.
 //!
 //! The window that is seen carries them: they move, fade and go with it, below whatever lies above it. What they look like is
-//! drawn once, when it changes (`output/titles`).
+//! drawn once, when it changes (`output/scene/titles`).
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 

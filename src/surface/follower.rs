@@ -1,6 +1,6 @@
 //! Subsurfaces that are kept where a pointer is: their place in the tree follows it, not `wl_subsurface.set_position`.
 //!
-//! Where that is, the output that shows them says at its latch (`output::following`); [`tree`](super::tree) asks here.
+//! Where that is, the output that shows them says at its latch (`output::scene::following`); [`tree`](super::tree) asks here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What a client wishes travels with its commits ([`FrontState`]); whether it is so says the output that shows it
-//! (`output::front_buffer`).
+//! (`output::clients::front_buffer`).
 
 use std::sync::Arc;
 

@@ -103,7 +103,7 @@ impl Player {
         // All that can be offered is.
         upbeat::protocol::scroll::offer(&mut world.state, true);
         upbeat::protocol::late_latch::offer(&mut world.state, true);
-        upbeat::output::front_buffer::switch(&mut world.state, true);
+        upbeat::output::clients::front_buffer::switch(&mut world.state, true);
         // What clients leave goes over several turns, even if it is little.
         world.state.protocols.estates.at_once = AT_ONCE;
         let neighbour = Neighbour::new(&mut world);

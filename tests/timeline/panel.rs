@@ -193,7 +193,7 @@ impl Panel {
         }
     }
 
-    /// As `output/ahead` does.
+    /// As `output/clients/ahead` does.
     fn attend(&mut self, drawer: usize) {
         let machine = self.conductor.output();
         let next = machine.next_index(self.now);

@@ -9,9 +9,9 @@ use smithay::output::Output;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use crate::backend::{PixelBuffer, PixelRect};
-use crate::output::cursor;
 use crate::output::geometry;
-use crate::output::placing::Placing;
+use crate::output::scene::cursor;
+use crate::output::scene::placing::Placing;
 use crate::scene::{CursorLayer, Scene};
 use crate::shell::{Hand, Window, WindowId};
 use crate::state::State;

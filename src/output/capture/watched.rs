@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::output::gates::clear_blockers;
-use crate::output::{Outputs, ahead};
+use crate::output::Outputs;
+use crate::output::clients::ahead;
+use crate::output::clients::gates::clear_blockers;
 use crate::shell::WindowId;
 use crate::state::State;
 use crate::surface::{Entry, Unshown};

@@ -4,7 +4,8 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Physical, Point, Rectangle, Transform};
 
 use crate::backend::PixelRect;
-use crate::output::{OutputState, geometry, stage};
+use crate::output::scene::stage;
+use crate::output::{OutputState, geometry};
 use crate::render;
 use crate::scene::{Layer, Scene};
 use crate::state::State;

@@ -23,7 +23,7 @@ use self::candidate::Candidate;
 pub(super) use self::candidate::{Sight, sight};
 use self::lit::Lighting;
 pub(super) use self::lit::{Lit, Orphan};
-use super::{OutputState, needed, pacing};
+use super::{OutputState, clients::pacing, needed};
 use crate::backend::{Change, Plan};
 use crate::scene::Layer;
 use crate::state::State;

@@ -1,7 +1,7 @@
 //! `upbeat_frame_pacing_manager_v1` 2: a client is told, before it draws, which refresh a frame is for.
 //!
 //! The contract is `protocols/upbeat-frame-pacing-v1.xml`. Here requests are checked; when targets are sent is decided
-//! in [`timing::ahead`](upbeat_timing::ahead) and done by `output::ahead`; commits that are bound to a target wait in
+//! in [`timing::ahead`](upbeat_timing::ahead) and done by `output::clients::ahead`; commits that are bound to a target wait in
 //! the content-update queue (`surface::paced`).
 
 #[rustfmt::skip]
@@ -76,7 +76,7 @@ impl Dispatch<UpbeatFramePacingManagerV1, (), State> for Handlers {
             }
             object.capabilities(u32::from(MOST_AHEAD));
             entry.frame_pacing = Some(Arc::new(object));
-            crate::output::ahead::begin(state, &surface);
+            crate::output::clients::ahead::begin(state, &surface);
         }
     }
 }

@@ -7,7 +7,7 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use super::generated::upbeat_front_buffer_v1::{self as wire, UpbeatFrontBufferV1};
 use crate::backend::PixelRect;
 use crate::guard::{self, Handlers};
-use crate::output::front_buffer;
+use crate::output::clients::front_buffer;
 use crate::state::State;
 use crate::surface::front_buffer::{FrontListener, FrontState, Reason, ScanTimes};
 use upbeat_timing::time::Instant;

@@ -1,7 +1,7 @@
 //! `upbeat_late_latch_manager_v1` 1: content that is placed as late as the display allows.
 //!
 //! The contract is `protocols/upbeat-late-latch-v1.xml`. Here requests are checked; the output that shows a follower places it
-//! at its latch (`output::following`).
+//! at its latch (`output::scene::following`).
 //!
 //! It is offered where the configuration says so (`[late-latch] followers`): a version that is offered to all could not be
 //! changed any more, and nothing makes use of it yet.
@@ -23,7 +23,8 @@ use smithay::wayland::compositor;
 
 use crate::bounds::coordinate;
 use crate::guard::Handlers;
-use crate::output::{following, front_buffer as fronts};
+use crate::output::clients::front_buffer as fronts;
+use crate::output::scene::following;
 use crate::state::State;
 use crate::surface::follower::{Follower, FollowerListener, Means};
 use crate::surface::front_buffer::FrontBuffer;

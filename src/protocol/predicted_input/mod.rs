@@ -2,8 +2,8 @@
 //! is seen.
 //!
 //! The contract is `protocols/upbeat-predicted-input-v1.xml`. Here requests are checked; devices are followed by
-//! [`surface::foresight`](crate::surface::foresight), and told of where a frame is started (`output::calling_back`,
-//! `output::ahead`).
+//! [`surface::foresight`](crate::surface::foresight), and told of where a frame is started (`output::clients::calling_back`,
+//! `output::clients::ahead`).
 
 #[rustfmt::skip]
 mod generated;

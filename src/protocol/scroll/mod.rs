@@ -1,7 +1,7 @@
 //! `upbeat_scroll_manager_v1` 2: content that moves at the rate of the display while its client sleeps.
 //!
 //! The contract is `protocols/upbeat-scroll-v1.xml`. Here requests are checked; what is said of a view travels with its commits
-//! ([`surface::scroll`](crate::surface::scroll)), and the output that shows it moves it at its latch (`output::scrolling`).
+//! ([`surface::scroll`](crate::surface::scroll)), and the output that shows it moves it at its latch (`output::scene::scrolling`).
 //!
 //! It is offered unless the configuration says otherwise (`[scroll] views`): then `client::ScrollView` does it by its own hand.
 

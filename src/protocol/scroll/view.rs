@@ -14,7 +14,7 @@ use super::{ViewObject, edit, one_axis};
 use crate::bounds::DocumentUnit;
 use crate::guard;
 use crate::guard::Handlers;
-use crate::output::scrolling;
+use crate::output::scene::scrolling;
 use crate::state::State;
 use crate::surface::scroll::{Content, Inputs, MOST_CONTENTS, Role, ViewAxis, ViewState};
 use upbeat_timing::scroll::{Extent, Movement, Region};

@@ -213,7 +213,7 @@ pub(super) fn read_on(state: &mut State, next: Option<Instant>) -> Option<Instan
     }
     let latest = until + LONGEST_WAIT;
     let has_time = next.is_none_or(|next| next - now > reading.cost * MARGIN);
-    if now < latest && (!has_time || output::pacing::is_anybody_drawing(state, now)) {
+    if now < latest && (!has_time || output::clients::pacing::is_anybody_drawing(state, now)) {
         return Some(latest);
     }
     let reading = &mut state.session.reading;

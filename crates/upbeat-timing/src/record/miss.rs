@@ -37,9 +37,8 @@ pub enum Blame {
 
 /// Why a frame was not shown at its target.
 ///
-/// Its [`Display`](fmt::Display) form is the second half of a sentence about the frame: [`why_late`] puts the name of
+/// Its [`Display`](fmt::Display) form is the second half of a sentence about the frame: `why_late` of upbeat-record puts the name of
 /// the window or output and the refresh in front.
-///
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]

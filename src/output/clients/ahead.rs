@@ -1,0 +1,217 @@
+//! Between surfaces that know what they draw for and the grid of their output: which pacing is in force, which targets
+//! are sent and which do not hold any more. Asked once in a turn; decided in [`timing::ahead`](upbeat_timing::ahead).
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use crate::output::OutputState;
+use crate::output::Outputs;
+use crate::output::clients::pacing;
+use crate::state::State;
+use crate::surface::{ClientEntry, Entry, FrameListener, Revoked};
+use upbeat_timing::ahead::{Ahead, Bound, Circumstances, Issued, Reason};
+use upbeat_timing::id::OutputId;
+use upbeat_timing::target::{RefreshIndex, Target};
+use upbeat_timing::time::{Clock, Instant, Span};
+use upbeat_timing::virtualizer::Grid;
+
+/// A pacing object was made.
+pub fn begin(state: &mut State, surface: &WlSurface) {
+    let now = state.clock.now();
+    let client = state.surfaces.client_of(surface);
+    let State { surfaces, outputs, .. } = state;
+    if let Some((entry, client)) = surfaces.get_mut(surface).zip(client) {
+        attend(entry, client, outputs, now);
+    }
+}
+
+/// Decides anew for every surface with a pacing object, and sends the targets that are due.
+pub(in crate::output) fn attend_all(state: &mut State) {
+    pacing::let_go(state);
+    let now = state.clock.now();
+    state.outputs.next_decision = None;
+    let State { surfaces, outputs, .. } = state;
+    surfaces.for_each_paced(|entry, client| attend(entry, client, outputs, now));
+    let first = outputs.first();
+    for output in &mut outputs.list {
+        let its = surfaces.awake().filter(|entry| entry.output.or(first) == Some(output.id));
+        let promised = its.filter_map(promised).min();
+        output.conductor.set_promised(promised);
+    }
+}
+
+/// Clients that wish for it are called back once more for the refresh that they have committed for, where that fits: before it
+/// is latched.
+pub(in crate::output) fn shoot_again(state: &mut State) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, .. } = state;
+    surfaces.for_each_paced(|entry, client| {
+        let Some(listener) = entry.frame_pacing.as_ref().filter(|listener| listener.listens()) else { return };
+        let Some(refresh) = listener.ledger().and_then(|ledger| ledger.machine.waits_for_second()) else { return };
+        if let Some((output, pacer)) = outputs.pacing_of(entry, client)
+            && output.conductor.pacer(pacer).is_some_and(|pacer| pacer.is_insured(refresh))
+        {
+            output.conductor.shoot_again(pacer, now);
+        }
+    });
+}
+
+/// The first refresh that the surface was promised and may still commit for.
+fn promised(entry: &Entry) -> Option<RefreshIndex> {
+    entry.frame_pacing.as_ref()?.ledger()?.machine.promised()
+}
+
+fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: Instant) {
+    let Some(listener) = entry.frame_pacing.clone().filter(|listener| listener.listens()) else { return };
+    let Some(mut ledger) = listener.ledger() else { return };
+    let id = entry.output.or(outputs.first());
+    let output = id.and_then(|id| outputs.by_id(id));
+    let grid = output.map(|output| (output.id, output.generation));
+    if ledger.grid != grid {
+        let had = std::mem::replace(&mut ledger.grid, grid).is_some();
+        if let Some(first) = ledger.machine.moved().filter(|_| had) {
+            entry.unbind_refreshes();
+            listener.tell_revoked(first, Revoked::Output);
+        }
+    }
+    let circumstances = circumstances(entry, client, outputs, id, now);
+    if let Some(first) = ledger.machine.decide(circumstances) {
+        listener.tell_revoked(first, Revoked::Pacing);
+    }
+    ledger.tell_effective(listener.as_ref());
+    let hidden = ledger.machine.effective().reason == Reason::Hidden;
+    if hidden || id.is_none() {
+        if ledger.machine.requests() > 0 {
+            pacing::hidden_waits(outputs, now);
+        }
+        return;
+    }
+    if ledger.machine.waits_for_callback() {
+        if let Some((output, pacer)) = outputs.pacing_of(entry, client)
+            && output.conductor.pacer(pacer).is_some_and(|pacer| !pacer.is_waiting())
+            && let Some(pacer) = output.conductor.pacer_mut(pacer)
+        {
+            pacer.callback_due(now);
+        }
+        return;
+    }
+    let Some(output) = id.and_then(|id| outputs.by_id_mut(id)) else { return };
+    ledger.machine.set_range(output.conductor.output().vsync().range());
+    let coming = output.conductor.output().next_index(now);
+    let (_, next) = chain(&mut ledger.machine, output, coming, now);
+    if let Some(first) = ledger.machine.recover(next) {
+        listener.tell_revoked(first, Revoked::Rebased);
+    }
+    while ledger.machine.requests() > 0 {
+        let (grid, next) = chain(&mut ledger.machine, output, coming, now);
+        let machine = output.conductor.output();
+        let earliest =
+            if machine.vsync().is_variable() { next } else { machine.next_index(now + ledger.machine.cost()) };
+        let Some(issued) = ledger.machine.poll(grid, earliest, now) else { return };
+        entry.foresee(issued.present, now);
+        send(output, listener.as_ref(), issued, next);
+    }
+}
+
+/// The grid of the targets that follow now, and its first refresh that is not decided; `coming`: the output's next refresh.
+fn chain(machine: &mut Ahead, output: &OutputState, coming: RefreshIndex, now: Instant) -> (Grid, RefreshIndex) {
+    let begun = now + machine.cost();
+    chain_from(machine, output, coming, begun)
+}
+
+/// The same for content that is there at `ready`.
+fn chain_from(machine: &mut Ahead, output: &OutputState, coming: RefreshIndex, ready: Instant) -> (Grid, RefreshIndex) {
+    let shows = output.conductor.output();
+    let grid = grid_of(output, coming);
+    let soonest = (ready + shows.compose_typical() + shows.submit_lead()).max(grid.present);
+    machine.chain(grid, soonest)
+}
+
+fn circumstances(
+    entry: &Entry,
+    client: ClientEntry,
+    outputs: &mut Outputs,
+    id: Option<OutputId>,
+    now: Instant,
+) -> Circumstances {
+    let output = id.and_then(|id| outputs.by_id(id));
+    let pacer = output.and_then(|output| output.pacer(client.id));
+    let interactive = pacer.is_some_and(|pacer| pacer.is_interactive(now));
+    let until = pacer.and_then(|pacer| pacer.interactive_until(now));
+    let wished = output.and_then(|output| output.wish).unwrap_or(outputs.rules.default);
+    let rule = pacer.map_or(wished, |pacer| pacer.wished());
+    let hidden = entry.unseen || (entry.output.is_some() && !outputs.sees(entry));
+    outputs.next_decision = outputs.next_decision.into_iter().chain(until).min();
+    Circumstances { interactive, hidden, rule }
+}
+
+fn grid_of(output: &OutputState, refresh: RefreshIndex) -> Grid {
+    let vsync = output.conductor.output().vsync();
+    Grid { refresh, present: vsync.present(refresh), interval: vsync.interval() }
+}
+
+fn send(output: &mut OutputState, listener: &dyn FrameListener, issued: Issued, next: RefreshIndex) {
+    let published = output.conductor.output_mut().publish(issued.refresh);
+    listener.tell_target(issued, published.present - published.ready_by, issued.refresh.since(next));
+}
+
+/// The callback of a surface that is paced just in time: its target. Returns whether one was sent.
+pub(in crate::output) fn answer_callback(
+    entry: &mut Entry,
+    output: &mut OutputState,
+    refresh: RefreshIndex,
+    now: Instant,
+) -> bool {
+    let Some(listener) = entry.frame_pacing.clone() else { return false };
+    let Some(mut ledger) = listener.ledger() else { return false };
+    if ledger.machine.waits_for_second() == Some(refresh) {
+        let Some(issued) = ledger.machine.answer_second(now) else { return false };
+        entry.foresee(issued.present, now);
+        send(output, listener.as_ref(), issued, output.conductor.output().next_index(now));
+        return true;
+    }
+    if !ledger.machine.waits_for_callback() {
+        return false;
+    }
+    // The refresh is when content could be shown that is there by its latch.
+    let (grid, refresh) = chain_from(&mut ledger.machine, output, refresh, now);
+    let Some(issued) = ledger.machine.answer(grid, refresh, now) else { return false };
+    entry.foresee(issued.present, now);
+    send(output, listener.as_ref(), issued, output.conductor.output().next_index(now));
+    true
+}
+
+/// Nobody sees the surface: one request is answered with each tick.
+pub(in crate::output) fn answer_hidden(entry: &Entry, output: Option<&mut OutputState>, now: Instant) {
+    let Some(listener) = &entry.frame_pacing else { return };
+    let Some(mut ledger) = listener.ledger() else { return };
+    match output {
+        Some(output) => {
+            let next = output.conductor.output().next_index(now);
+            let (grid, next) = chain(&mut ledger.machine, output, next, now);
+            if let Some(issued) = ledger.machine.answer(grid, next, now) {
+                send(output, listener.as_ref(), issued, next);
+            }
+        }
+        None => {
+            // There is no display: the ticks are the refreshes.
+            let interval = pacing::HIDDEN_INTERVAL;
+            let grid = Grid { refresh: RefreshIndex(0), present: now + interval, interval };
+            if let Some(issued) = ledger.machine.answer(grid, RefreshIndex(0), now) {
+                listener.tell_target(issued, Span::ZERO, 0);
+            }
+        }
+    }
+}
+
+/// The refresh of the target that a commit of `surface` is bound to, if it still holds.
+pub(in crate::output) fn target_of(state: &State, surface: &WlSurface, bound: &Bound) -> Option<Target> {
+    let entry = state.surfaces.get(surface)?;
+    let output = entry.output.or(state.outputs.first()).and_then(|id| state.outputs.by_id(id));
+    let machine = output.filter(|_| !bound.revoked)?.conductor.output();
+    let Issued { refresh, present, interval, timed, .. } = bound.target;
+    if timed {
+        let ready_by = present - (machine.submit_lead() + machine.compose_typical());
+        return Some(Target { id: machine.latched().next(), present, ready_by, interval });
+    }
+    Some(Target { present, ..machine.target(refresh) })
+}

@@ -1,0 +1,143 @@
+//! Frame callbacks are sent: to one client when its pacer says so, and once a second to those whom nobody sees.
+
+use crate::output::OutputState;
+use crate::output::Outputs;
+use crate::output::clients::ahead;
+use crate::output::clients::early;
+use crate::output::clients::gates::clear_blockers;
+use crate::output::clients::pacing::{HIDDEN_INTERVAL, hidden_waits};
+use crate::output::clients::spare_buffer;
+use crate::state::State;
+use crate::surface::{self, Entry, Unshown};
+use upbeat_timing::conductor::PacerId;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::pacer::Pacer;
+use upbeat_timing::record::ClientFrameRecord;
+use upbeat_timing::target::Target;
+use upbeat_timing::time::{Clock, Instant};
+
+/// Sends the callbacks of one client.
+pub(in crate::output) fn call_back(
+    state: &mut State,
+    id: OutputId,
+    pacer: PacerId,
+    target: Target,
+    time: Instant,
+    scheduled: Instant,
+) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, .. } = state;
+    let first = outputs.first();
+    let Some(output) = outputs.list.iter_mut().find(|output| output.id == id) else { return };
+    let Some((client, pacing)) = output.clients.of_pacer(pacer) else {
+        output.conductor.remove_pacer(pacer);
+        return;
+    };
+    pacing.partial = None;
+    let cpu = pacing.clock.and_then(|clock| clock.read());
+    let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::runs_ahead);
+    output.conductor.called_back(pacer, now, cpu);
+    let drawing = output.conductor.pacer(pacer).and_then(Pacer::drawing);
+    let is_second = drawing.is_some_and(|drawing| drawing.is_second);
+    let time = early::tell_time(output, client, pacer, (time, target.interval), now);
+    let due_sequence = output.due_sequence(target.id);
+    let ready_by = ready_by(output, pacer, target);
+    let mut called = false;
+    // A surface that was not seen yet may ask for its first target.
+    surfaces.for_each_awake(|entry| {
+        if entry.client != client || entry.output.or(first) != Some(id) {
+            return;
+        }
+        let answered = ahead::answer_callback(entry, output, target.id, now);
+        let may_be_called = spare_buffer::may_be_called(entry, output, runs_ahead);
+        // What was committed with it is latched first.
+        let wants = entry.wants_callback() && entry.output.is_some() && may_be_called && !is_second;
+        if !(answered || wants) {
+            return;
+        }
+        called = true;
+        entry.record = ClientFrameRecord {
+            client,
+            surface: entry.id,
+            window: entry.record.window,
+            output: id,
+            target: target.id,
+            present: target.present,
+            ready_by,
+            interval: target.interval,
+            callback_scheduled: Some(scheduled),
+            callback_sent: Some(now),
+            due_sequence,
+            input: entry.input.take(),
+            ..ClientFrameRecord::default()
+        };
+        if wants {
+            entry.foresee(target.present, now);
+        }
+        entry.call_back(time, Some(now));
+    });
+    outputs.objects_ended |= called;
+    if !called && let Some(pacer) = output.conductor.pacer_mut(pacer) {
+        // The callback went with its surface.
+        pacer.withdraw();
+    }
+}
+
+/// By when a client is to be there with what it draws for `target`.
+fn ready_by(output: &OutputState, pacer: PacerId, target: Target) -> Instant {
+    let machine = output.conductor.output();
+    let row = output.conductor.pacer(pacer).filter(|pacer| pacer.row().is_some());
+    row.map_or(target.ready_by, |pacer| pacer.deadline(target.id, machine))
+}
+
+/// Once a second: whoever waits for a callback and cannot be seen.
+pub(in crate::output) fn call_hidden_back(state: &mut State) {
+    let now = state.clock.now();
+    if state.outputs.hidden_tick.is_none_or(|tick| tick > now) {
+        return;
+    }
+    state.outputs.hidden_tick = None;
+    let State { surfaces, outputs, .. } = state;
+    let mut opened = Vec::new();
+    let first = outputs.first();
+    let mut spared = false;
+    surfaces.for_each_awake(|entry| {
+        let has_content = surface::has_content(&entry.surface);
+        let new = entry.output.is_none() && first.is_some() && entry.waiting() > 0 && !has_content;
+        // The first frames of a surface wait for their refreshes.
+        if outputs.sees(entry) || new {
+            return;
+        }
+        if outputs.is_about_to_look_at(entry, now) {
+            spared = true;
+            return;
+        }
+        entry.unseen = has_content;
+        entry.clear_barrier();
+        if entry.open_finished() {
+            opened.push(entry.surface.clone());
+        }
+        entry.latch().discard(Unshown::Unseen);
+        // The callbacks of a blank surface wait for its first content. One that was hidden since has to be called back: its
+        // client may wait for that before it does anything else.
+        if !entry.is_blank() {
+            entry.call_back(now, None);
+        }
+        let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
+        ahead::answer_hidden(entry, output, now);
+    });
+    if spared {
+        hidden_waits(outputs, now);
+    }
+    clear_blockers(state, &opened);
+}
+
+impl Outputs {
+    /// Whether the surface has content that may be seen with the next latch: no output that may show it has latched since.
+    /// One that never does holds nobody up.
+    fn is_about_to_look_at(&self, entry: &Entry, now: Instant) -> bool {
+        let Some(since) = entry.fresh_since().filter(|since| now - *since < HIDDEN_INTERVAL) else { return false };
+        let mut may_show = self.list.iter().filter(|output| entry.output.is_none_or(|own| own == output.id));
+        may_show.any(|output| output.on && output.looked < since && output.conductor.output().is_needed())
+    }
+}

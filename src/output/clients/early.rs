@@ -1,0 +1,71 @@
+//! Early callbacks: what a client draws, for the proof that it draws for the time of its callbacks
+//! ([`upbeat_timing::pacer::Verdict`]).
+
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{DisplayHandle, Resource};
+
+use crate::guard;
+use crate::output::OutputState;
+use crate::state::State;
+use crate::surface::{Surfaces, fingerprint};
+use upbeat_timing::conductor::PacerId;
+use upbeat_timing::id::ClientId;
+use upbeat_timing::pacer::{EarlyRule, Verdict};
+use upbeat_timing::time::{Instant, Span};
+
+/// What processes call themselves that stand for X clients: Xwayland itself, and the one that manages its windows where
+/// the compositor does not (names as the kernel keeps them, 15 bytes).
+const XWAYLAND: [&str; 2] = ["Xwayland", "xwayland-satell"];
+
+/// What a rule that asks for early callbacks means for `client`.
+pub(in crate::output) fn rule_for(surfaces: &Surfaces, display: &DisplayHandle, client: ClientId) -> EarlyRule {
+    let surface = surfaces.of_client(client).next();
+    let process = surface.and_then(|entry| guard::process_of(display, &entry.surface.client()?));
+    let is_xwayland = process.is_some_and(|process| XWAYLAND.contains(&guard::program(process).as_str()));
+    if is_xwayland { EarlyRule::Xwayland } else { EarlyRule::OnProof }
+}
+
+/// The time that the callback of `client` carries which is being sent, where (`time`, `interval`) are the refresh before its
+/// target and what lies between the two.
+pub(in crate::output) fn tell_time(
+    output: &mut OutputState,
+    client: ClientId,
+    pacer: PacerId,
+    (time, interval): (Instant, Span),
+    now: Instant,
+) -> Instant {
+    let Some(pacer) = output.conductor.pacer_mut(pacer) else { return time };
+    let before = pacer.early_verdict();
+    let told = pacer.tell_time(time, interval, now);
+    let verdict = pacer.early_verdict();
+    if verdict != before
+        && let Some(verdict @ (Verdict::Proven | Verdict::Refuted)) = verdict
+    {
+        tracing::info!(%client, "early callbacks {}", verdict.words());
+    }
+    told
+}
+
+/// A client commits `buffer`: what it shows is looked at if somebody wants to know.
+pub(in crate::output) fn drawn(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) {
+    let State { surfaces, outputs, .. } = state;
+    let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
+    let Some(output) = entry.output.and_then(|id| outputs.by_id_mut(id)) else { return };
+    let Some(pacing) = output.clients.get(&client.id) else { return };
+    let (id, pacer) = (output.id, pacing.pacer);
+    if output.conductor.pacer(pacer).is_none_or(|pacer| !pacer.wants_fingerprint()) {
+        return;
+    }
+    let fingerprint = fingerprint::number_of(buffer);
+    if let Some(entry) = surfaces.get_mut(surface) {
+        entry.fingerprint = fingerprint;
+    }
+    // A client is called back as one, and so is what it shows: all of its surfaces there, in any order.
+    let shown = surfaces.of_client(client.id).filter(|entry| entry.output == Some(id));
+    let numbers = shown.filter_map(|entry| Some(entry.fingerprint?.rotate_left(entry.id.0)));
+    let all = fingerprint.map(|_| numbers.fold(0, |all, number| all ^ number));
+    if let Some(pacer) = output.conductor.pacer_mut(pacer) {
+        pacer.drawn(all);
+    }
+}

@@ -1,0 +1,19 @@
+//! Gates of updates that waited are opened.
+
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::compositor::CompositorHandler;
+
+use crate::state::State;
+
+/// Tells Smithay that gates of these surfaces are open: once for each client, and never from within a commit.
+pub(in crate::output) fn clear_blockers(state: &mut State, surfaces: &[WlSurface]) {
+    let mut told = Vec::new();
+    for client in surfaces.iter().filter_map(Resource::client) {
+        if !told.contains(&client.id()) {
+            told.push(client.id());
+            let display = state.display_handle.clone();
+            state.client_compositor_state(&client).blocker_cleared(state, &display);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Which pacing is asked for: by the configuration, per output and per application, and at run time by a message.
+
+use std::collections::HashMap;
+
+use crate::config::{AppRule, AppSettings, LayerRule, MissBudgets as Shares, WindowRule};
+use crate::output::Outputs;
+use crate::shell::layers::{self, LayerLook};
+use crate::shell::wishes::{self, Named, Wishes};
+use crate::shell::workspaces::Number;
+use crate::state::State;
+use upbeat_timing::id::{ClientId, OutputId};
+use upbeat_timing::output::LatchPolicy;
+use upbeat_timing::pacer::{EarlyRule, MissBudgets};
+use upbeat_timing::pacing::{Pacing, PacingWish};
+
+/// How clients are to be paced. What counts first: a choice at run time, the application's rule, the output, the
+/// default.
+#[derive(Debug, Default)]
+pub struct PacingRules {
+    /// Where nothing else is said.
+    pub default: PacingWish,
+    /// The shares of frames that may be late, where no application says otherwise.
+    pub budgets: Shares,
+    /// Rules for applications; where several match, the later one counts.
+    pub apps: Vec<AppRule>,
+    /// Nobody is told where devices will be.
+    pub no_predicted_input: bool,
+    /// Rules for windows; the same.
+    pub windows: Vec<WindowRule>,
+    /// Rules for layer surfaces; the same.
+    pub layers: Vec<LayerRule>,
+    /// Content is never chosen before its latch, though all of it may be there.
+    pub no_early_latch: bool,
+    /// Whose pacers are to be brought in line with the next turn.
+    stale: Stale,
+    /// Asked for at run time. A client is paced as one, so this is for all of its windows.
+    chosen: HashMap<ClientId, PacingWish>,
+}
+
+/// Whom the rules have to be looked up for again.
+#[derive(Debug, Default)]
+struct Stale {
+    all: bool,
+    clients: Vec<ClientId>,
+}
+
+impl PacingRules {
+    /// The rules, or the outputs that they are for, changed.
+    pub fn changed(&mut self) {
+        self.stale.all = true;
+    }
+
+    /// `client` appeared somewhere, or is called something else.
+    pub fn changed_for(&mut self, client: ClientId) {
+        if !self.stale.clients.contains(&client) {
+            self.stale.clients.push(client);
+        }
+    }
+
+    /// What is asked for, for a client that calls itself `app_id` on an output that asks for `output`.
+    pub fn find(
+        &self,
+        client: ClientId,
+        app_id: Option<&str>,
+        output: Option<PacingWish>,
+    ) -> (PacingWish, MissBudgets) {
+        let app = AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets);
+        let wish = self.chosen.get(&client).copied().or(app.pacing).or(output).unwrap_or(self.default);
+        let Shares { free_running, interactive } = app.miss_budget;
+        (wish, MissBudgets { free_running: free_running.miss_budget(), interactive: interactive.miss_budget() })
+    }
+
+    /// Whether a client that calls itself `app_id` may be called back early, once it has proven that it can stand it.
+    /// Nothing but a rule for it says so.
+    fn early(&self, app_id: Option<&str>) -> bool {
+        AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).early_callbacks
+    }
+
+    /// Whether a client that calls itself `app_id` is told where devices will be.
+    fn foretells(&self, app_id: Option<&str>) -> bool {
+        let rule = AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).predicted_input;
+        rule.unwrap_or(!self.no_predicted_input)
+    }
+
+    /// On which workspace the windows of what calls itself `app_id` appear, if a rule says so.
+    pub fn workspace(&self, app_id: &str) -> Option<Number> {
+        AppSettings::settle(&self.apps, app_id, self.budgets).workspace
+    }
+
+    /// Whether the windows of what calls itself `app_id` are kept out of pictures of the screen.
+    pub fn keeps_out(&self, app_id: &str) -> bool {
+        !AppSettings::settle(&self.apps, app_id, self.budgets).capture
+    }
+
+    /// The options of a layer surface with this namespace.
+    pub fn layer(&self, namespace: &str) -> LayerLook {
+        LayerRule::settle(&self.layers, namespace)
+    }
+
+    /// Whether there are rules for windows.
+    pub const fn has_windows(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
+    /// How many rules there are for windows and applications.
+    pub const fn number(&self) -> usize {
+        self.windows.len() + self.apps.len()
+    }
+
+    /// The client is gone.
+    pub(in crate::output) fn forget(&mut self, client: ClientId) {
+        self.chosen.remove(&client);
+    }
+}
+
+impl Outputs {
+    /// What the rules want of a window.
+    pub fn wishes(&self, named: &Named<'_>) -> Wishes {
+        let outputs: Vec<String> = self.iter().map(smithay::output::Output::name).collect();
+        WindowRule::settle(&self.rules.windows, named, &outputs)
+    }
+}
+
+/// Sets an output's pacing at run time.
+pub fn set_output_wish(state: &mut State, id: OutputId, wish: PacingWish) {
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.wish = Some(wish);
+    }
+    state.outputs.rules.changed();
+}
+
+/// Sets a client's pacing at run time.
+pub fn set_client_wish(state: &mut State, client: ClientId, wish: PacingWish) {
+    let rules = &mut state.outputs.rules;
+    rules.chosen.insert(client, wish);
+    rules.changed_for(client);
+}
+
+/// Brings every pacer in line with the rules, if anything about them or about who they are for has changed: a client
+/// appeared or named itself, an output came, the configuration was read, a message came.
+pub(in crate::output) fn refresh(state: &mut State) {
+    let stale = std::mem::take(&mut state.outputs.rules.stale);
+    if !stale.all && stale.clients.is_empty() {
+        return;
+    }
+    if stale.all {
+        wishes::renew_all(state);
+        layers::renew_looks(state);
+    }
+    let State { surfaces, outputs, shell, display_handle, .. } = state;
+    let early_rule = |client| crate::output::clients::early::rule_for(surfaces, display_handle, client);
+    let app_id = |client: ClientId| {
+        // A client with several windows is paced by the name of its oldest.
+        let named = surfaces.of_client(client).filter_map(|entry| {
+            let window = shell.window_of_root(&entry.surface)?;
+            Some((window.id, window.app_id()?))
+        });
+        named.min_by_key(|(id, _)| *id).map(|(_, app_id)| app_id)
+    };
+    let Outputs { list, rules, .. } = outputs;
+    let mut foretold = Vec::new();
+    // Once for each client: its name is looked for among all of its surfaces.
+    let mut foretells = HashMap::new();
+    for entry in surfaces.iter().filter(|entry| entry.foresight.is_some()) {
+        if stale.all || stale.clients.contains(&entry.client) {
+            let of_client = || rules.foretells(app_id(entry.client).as_deref());
+            foretold.push((entry.surface.clone(), *foretells.entry(entry.client).or_insert_with(of_client)));
+        }
+    }
+    for output in list {
+        let clients = &output.clients;
+        let named = stale.clients.iter().filter(|_| !stale.all);
+        let named = named.filter_map(|client| Some((client, clients.get(client)?)));
+        let all = clients.iter().filter(|_| stale.all);
+        for (client, pacing) in all.chain(named) {
+            let app_id = app_id(*client);
+            let (wish, budgets) = rules.find(*client, app_id.as_deref(), output.wish);
+            if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
+                pacer.set_pacing(wish, budgets);
+                pacer.set_early(if rules.early(app_id.as_deref()) { early_rule(*client) } else { EarlyRule::Off });
+            }
+        }
+        let at_refresh = output.wish.unwrap_or(rules.default).fixed() == Some(Pacing::Vsync);
+        let policy = if at_refresh { LatchPolicy::AtRefresh } else { LatchPolicy::Late };
+        output.conductor.output_mut().set_policy(policy);
+        output.conductor.set_early_latch(!rules.no_early_latch);
+    }
+    for (surface, allowed) in foretold {
+        if let Some(foresight) = surfaces.get_mut(&surface).and_then(|entry| entry.foresight.as_mut()) {
+            foresight.allow(allowed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Config;
+    use super::*;
+
+    fn rules(text: &str) -> PacingRules {
+        let config: Config = toml::from_str(text).unwrap();
+        PacingRules { default: config.pacing, budgets: config.miss_budget, apps: config.apps, ..Default::default() }
+    }
+
+    #[test]
+    fn a_choice_counts_before_the_app_and_the_app_before_the_output() {
+        let mut rules = rules("pacing = 'vsync-late'\n[[app]]\napp-id = 'org.*'\npacing = 'vsync'");
+        let client = ClientId(1);
+        let wish = |rules: &PacingRules, app_id, output| rules.find(client, app_id, output).0;
+        assert_eq!(wish(&rules, None, None), PacingWish::VsyncLate);
+        assert_eq!(wish(&rules, Some("foot"), Some(PacingWish::Auto)), PacingWish::Auto);
+        assert_eq!(wish(&rules, Some("org.a"), Some(PacingWish::Auto)), PacingWish::Vsync);
+        rules.chosen.insert(client, PacingWish::JustInTime);
+        assert_eq!(wish(&rules, Some("org.a"), Some(PacingWish::Auto)), PacingWish::JustInTime);
+        rules.forget(client);
+        assert_eq!(wish(&rules, Some("org.a"), None), PacingWish::Vsync);
+    }
+
+    #[test]
+    fn only_a_rule_for_it_calls_an_application_back_early() {
+        let rules = rules("[[app]]\napp-id = 'film.*'\nearly-callbacks = true");
+        assert!(rules.early(Some("film.player")));
+        assert!(!rules.early(Some("foot")) && !rules.early(None));
+    }
+
+    #[test]
+    fn a_rule_for_an_application_counts_before_what_holds_for_all() {
+        let mut rules =
+            rules("[[app]]\napp-id = 'ink'\npredicted-input = true\n[[app]]\napp-id = 'no.*'\npredicted-input = false");
+        assert!(rules.foretells(None) && rules.foretells(Some("ink")) && !rules.foretells(Some("no.way")));
+        rules.no_predicted_input = true;
+        assert!(!rules.foretells(None) && rules.foretells(Some("ink")));
+    }
+
+    #[test]
+    fn an_app_may_have_one_share_of_its_own_and_keep_the_other() {
+        let rules = rules("[[app]]\napp-id = 'foot'\nmiss-budget = { interactive = 5.0 }");
+        let (_, budgets) = rules.find(ClientId(1), Some("foot"), None);
+        assert_eq!(budgets.interactive.as_ppm(), 50_000);
+        assert_eq!(budgets.free_running, MissBudgets::default().free_running);
+    }
+}

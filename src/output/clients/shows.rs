@@ -1,0 +1,152 @@
+//! What surfaces ask of outputs, answered by the parts that know.
+
+use std::sync::Arc;
+
+use ahash::HashSet;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ObjectId;
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::compositor;
+
+use crate::bounds::MAX_NESTING;
+use crate::output::OutputState;
+use crate::output::Outputs;
+use crate::output::clients::ahead;
+use crate::output::clients::early;
+use crate::output::clients::gates;
+use crate::output::clients::pacing;
+use crate::output::clients::second_period;
+use crate::output::in_place;
+use crate::output::needed;
+use crate::state::State;
+use crate::surface::{self, Commit, Committed, Finished, ShowsSurfaces};
+use upbeat_timing::ahead::Bound;
+use upbeat_timing::id::{ClientId, SurfaceId};
+use upbeat_timing::target::Target;
+use upbeat_timing::time::{Clock, Instant};
+
+/// What outputs show: another one whenever something else may be seen. For each whether it is on, how many scenes were chosen for
+/// it, and where the one is in memory that it shows: none of those that there were by then is in the same place.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Showing(Vec<(bool, u64, usize)>);
+
+impl Outputs {
+    /// Whether an output that is on shows something of what any of `surfaces` is a part of: some programs cover their window
+    /// with subsurfaces of their own.
+    #[expect(clippy::mutable_key_type, reason = "an id is compared by its name, which does not change")]
+    pub fn show_any_of<'a>(&self, surfaces: impl Iterator<Item = &'a WlSurface>) -> bool {
+        let roots: HashSet<ObjectId> = surfaces.map(|surface| surface::root(surface).id()).collect();
+        let mut others = HashSet::default();
+        let lit = self.list.iter().filter(|output| output.on);
+        let mut shown = lit.flat_map(|output| &output.drawn.layers).map(|layer| &layer.surface);
+        !roots.is_empty() && shown.any(|surface| is_part_of(surface, &roots, &mut others))
+    }
+
+    /// What outputs show.
+    pub fn showing(&self) -> Showing {
+        let showing = |output: &OutputState| (output.on, output.latches(), Arc::as_ptr(&output.drawn).addr());
+        Showing(self.list.iter().map(showing).collect())
+    }
+}
+
+/// Whether `surface` is a part of one of `roots`. Each of a tree is looked at once: `others` are parts of none.
+#[expect(clippy::mutable_key_type, reason = "an id is compared by its name, which does not change")]
+fn is_part_of(surface: &WlSurface, roots: &HashSet<ObjectId>, others: &mut HashSet<ObjectId>) -> bool {
+    let mut part = surface.clone();
+    for _ in 0..=MAX_NESTING {
+        if roots.contains(&part.id()) {
+            return true;
+        }
+        let is_new = others.insert(part.id());
+        let Some(parent) = compositor::get_parent(&part).filter(|_| is_new) else { break };
+        part = parent;
+    }
+    false
+}
+
+impl ShowsSurfaces for State {
+    fn surface_made(&mut self, surface: SurfaceId) {
+        self.outputs.statistics.begin(surface);
+    }
+
+    fn surface_gone(&mut self, surface: SurfaceId, client: ClientId, client_left: bool) {
+        pacing::surface_gone(self, surface, client, client_left);
+    }
+
+    fn need(&mut self, surface: &WlSurface) {
+        needed::need(self, surface);
+    }
+
+    fn content_alone(&mut self, surface: &WlSurface) -> bool {
+        in_place::defer(self, surface)
+    }
+
+    fn tree_changed(&mut self, _surface: &WlSurface) {
+        self.shell.note_change();
+    }
+
+    fn need_when_due(&mut self, surface: &WlSurface) {
+        need_when_due(self, surface);
+    }
+
+    fn apply_opened(&mut self, surface: &WlSurface) {
+        gates::clear_blockers(self, std::slice::from_ref(surface));
+    }
+
+    fn callback_wanted(&mut self, surface: &WlSurface) {
+        pacing::callback_wanted(self, surface);
+    }
+
+    fn latch_wanted(&mut self, surface: &WlSurface) {
+        needed::latch_wanted(self, surface);
+    }
+
+    fn next_latch_at(&self, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant> {
+        next_latch_at(self, surface, wanted)
+    }
+
+    fn target_of(&self, surface: &WlSurface, bound: &Bound) -> Option<Target> {
+        ahead::target_of(self, surface, bound)
+    }
+
+    fn drawn(&mut self, surface: &WlSurface, buffer: &WlBuffer) {
+        early::drawn(self, surface, buffer);
+    }
+
+    fn committed(&mut self, surface: &WlSurface, commit: Commit) -> Committed {
+        pacing::committed(self, surface, commit)
+    }
+
+    fn finished(&mut self, surface: &WlSurface, number: u64, finished: Finished) {
+        pacing::finished(self, surface, number, finished);
+    }
+
+    fn committed_ahead(&mut self, surface: &WlSurface) {
+        second_period::committed(self, surface);
+    }
+}
+
+/// An update of `surface` waits: its output has to latch when it is due.
+fn need_when_due(state: &mut State, surface: &WlSurface) {
+    let Some(entry) = state.surfaces.get(surface) else { return };
+    let Some(output) = entry.output.or(state.outputs.first()) else {
+        let now = state.clock.now();
+        return pacing::hidden_waits(&mut state.outputs, now);
+    };
+    let Some(output) = state.outputs.list.iter_mut().find(|candidate| candidate.id == output) else { return };
+    let latched = output.conductor.output().latched();
+    output.need_when_due(entry, latched);
+    output.conductor.output_mut().supersede();
+}
+
+/// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then an
+/// update has to be finished to be in it. `None` without outputs.
+fn next_latch_at(state: &State, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant> {
+    let seen = state.surfaces.get(surface).and_then(|entry| entry.output);
+    let output = state.outputs.by_id(seen.or(state.outputs.first())?)?;
+    let (machine, now) = (output.conductor.output(), state.clock.now());
+    let next = machine.next_index(now);
+    let index = wanted.map_or(next, |wanted| machine.vsync().at_or_after(wanted).max(next));
+    Some(machine.last_latch(index).max(now))
+}

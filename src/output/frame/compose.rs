@@ -1,0 +1,267 @@
+//! From the scene that a latch chose to the frame that the display has: planes, drawing, submitting.
+//!
+//! ```text
+//!   Pixman:  latch ─► drawn ─► submitted                                        in one turn
+//!   GLES:    latch ─► handed over ┊ drawn on the render thread ┊ ─► submitted   in another turn: the loop goes on meanwhile
+//! ```
+//!
+//! What must travel with the scene is the [`Content`] of its frame. Until it is submitted nothing else is latched on its
+//! output.
+//!
+//! What is on a plane of its own is not drawn: the cursor is where it is when the frame is submitted, not where it was when its
+//! scene was chosen.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use crate::backend::{Change, Plan, SubmitError};
+use crate::output::OutputState;
+use crate::output::frame::drawing::Begun;
+use crate::output::frame::{Content, CursorNow, Moment, Pixels};
+use crate::output::scene::hud;
+use crate::output::scene::overlays;
+use crate::render::Finished;
+use crate::scene::{OnPlane, Scene};
+use crate::state::State;
+use crate::surface::{Feedback, Path};
+use upbeat_timing::id::{FrameId, OutputId};
+use upbeat_timing::output::Composed;
+use upbeat_timing::record::Need;
+use upbeat_timing::time::Clock;
+
+/// What a latch came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::output) enum Came {
+    /// Nothing had changed after all.
+    Nothing {
+        /// Yet clients had committed, and were answered.
+        fresh: bool,
+    },
+    /// There is a frame: submitted, being drawn, or failed.
+    Frame,
+}
+
+/// Has the scene drawn and submitted, if it looks different from what was drawn last or somebody waits to hear of it.
+pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) -> Came {
+    let State { surfaces, outputs, clock, protocols, shell, .. } = state;
+    let crate::output::Outputs { list, renderer, drawn, overlays: kept, statistics, .. } = outputs;
+    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return Came::Nothing { fresh: false } };
+    let number = output.stage.number();
+    let mut waiting: Vec<(WlSurface, Feedback)> = Vec::new();
+    let mut clients = Vec::new();
+    let mut fresh = false;
+    surfaces.for_each_awake(|entry| {
+        if entry.output != Some(id) || entry.seen() != number {
+            return;
+        }
+        fresh |= entry.is_fresh();
+        if entry.is_fresh()
+            && let Some(mut record) = entry.take_record()
+        {
+            record.latched = Some(moment.latched);
+            clients.push(record);
+        }
+        let feedback = entry.latch();
+        if !feedback.is_empty() {
+            waiting.push((entry.surface.clone(), feedback));
+        }
+    });
+    let cursor_moved = std::mem::take(&mut output.cursor_moved);
+    let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor && !cursor_moved;
+    if unchanged && waiting.is_empty() && moment.need != Need::Output {
+        output.reclaim(Arc::new(scene));
+        return Came::Nothing { fresh };
+    }
+    if shell.overlays.hud && !scene.composes_like(&output.drawn) {
+        let (begun, cost) = (clock.now(), kept.hud_cost);
+        let figures = || hud::figures(output, (shell, surfaces), statistics, cost);
+        overlays::renew_hud(kept, &mut scene, (id, &output.output), figures);
+        kept.hud_cost = clock.now() - begun;
+    }
+    let planes = output.choose_planes(&mut scene, &protocols.dmabuf.memories);
+    let feedback = gather(&scene, waiting);
+    let record = output.open_record(&moment);
+    let reports = std::mem::take(&mut output.reports);
+    let mut content = Content { feedback, clients, planes, reports, ..Content::new(scene, record) };
+    let needs_no_drawing = output.needs_no_drawing(&content);
+    content.keeps_picture = needs_no_drawing;
+    let scene = content.scene.clone();
+    let frame = output.conductor.output_mut().choose(moment.target.id, content);
+    if needs_no_drawing {
+        drop(scene);
+        output.submit(frame, Change::Planes, (None, None), clock);
+        return Came::Frame;
+    }
+    let begun = output.begin(renderer.as_mut(), &scene, true, drawn.as_ref());
+    match begun {
+        None => output.failed(frame),
+        Some(Begun::Finished(finished)) => {
+            drop(scene);
+            output.composed(frame, finished, None, clock);
+        }
+        Some(Begun::UnderWay(job)) => {
+            output.drawn = scene;
+            if let Some(frame) = output.conductor.output_mut().frames_mut().get_mut(frame) {
+                frame.content.pixels = Pixels::Drawing(job);
+            }
+        }
+    }
+    Came::Frame
+}
+
+/// Everybody who waits for something in this frame.
+fn gather(scene: &Scene, waiting: Vec<(WlSurface, Feedback)>) -> Feedback {
+    let mut all = Feedback::default();
+    for (surface, feedback) in waiting {
+        let plane = scene.layers.iter().find_map(|layer| layer.plane.filter(|_| layer.surface == surface));
+        all.extend(match plane {
+            Some(OnPlane::Overlay) => feedback.uncopied(Path::Overlay),
+            Some(OnPlane::Primary) => feedback.uncopied(Path::Direct),
+            None => feedback,
+        });
+    }
+    all
+}
+
+impl OutputState {
+    /// Takes back the storage of a scene that nobody looks at any more.
+    pub(in crate::output) fn reclaim(&mut self, scene: Arc<Scene>) {
+        if let Ok(mut scene) = Arc::try_unwrap(scene) {
+            scene.layers.clear();
+            self.spare = scene.layers;
+        }
+    }
+
+    /// Lets the clients' buffers of a frame go that was drawn, and has it show the cursor where it is `now`, if that is said.
+    fn drawn_from(&mut self, id: FrameId, now: Option<CursorNow>) {
+        let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
+        let scene = &mut frame.content.scene;
+        let is_drawn = Arc::ptr_eq(scene, &self.drawn);
+        if is_drawn {
+            self.drawn = Arc::default();
+        }
+        if let Some(scene) = Arc::get_mut(scene) {
+            scene.release_buffers();
+            scene.cursor = now.map_or(scene.cursor.take(), |now| now.0);
+        }
+        if is_drawn {
+            self.drawn = scene.clone();
+        }
+    }
+
+    /// Whether all that changed is on planes.
+    fn needs_no_drawing(&self, content: &Content) -> bool {
+        let Content { scene, planes, .. } = content;
+        let has_plane = self.display.capabilities().cursor_plane.is_some();
+        let same_picture = scene.composes_like(&self.drawn) && !self.drawn.is_direct();
+        let undrawn_cursor = has_plane || (!planes.is_empty() && scene.cursor == self.drawn.cursor);
+        let is_first = self.conductor.output().frames().next_frame() == FrameId(0);
+        planes.direct.is_some() || (same_picture && undrawn_cursor && !is_first)
+    }
+
+    /// What a latch chose was drawn, or could not be. The cursor that is on a plane is shown where it is by then.
+    pub(in crate::output) fn composed(
+        &mut self,
+        id: FrameId,
+        finished: Finished,
+        cursor: Option<CursorNow>,
+        clock: &impl Clock,
+    ) {
+        let Some((buffer, drawn)) = self.take_drawn(finished) else { return self.failed(id) };
+        if let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) {
+            frame.content.record.damage = drawn.area();
+        }
+        self.submit(id, Change::Compose { buffer, damage: drawn.damage }, (drawn.fence, cursor), clock);
+    }
+
+    fn submit(
+        &mut self,
+        id: FrameId,
+        change: Change,
+        (in_fence, cursor): (Option<OwnedFd>, Option<CursorNow>),
+        clock: &impl Clock,
+    ) {
+        let has_plane = self.display.capabilities().cursor_plane.is_some();
+        self.drawn_from(id, cursor.filter(|_| has_plane));
+        let composed = clock.now();
+        let fence = in_fence.as_ref().and_then(crate::output::drawn_by);
+        let cost = match &change {
+            Change::Planes => Composed::Planes,
+            Change::Compose { buffer, .. } if buffer.age == 0 => Composed::Odd,
+            Change::Compose { .. } if fence.is_some() => Composed::Unfinished,
+            Change::Compose { .. } => Composed::Usual,
+            Change::FrontRectangle { .. } => Composed::Odd,
+        };
+        let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
+        let Content { scene, record, planes, pixels, .. } = &mut frame.content;
+        record.frame = id.0;
+        record.composed = Some(composed);
+        record.compose_cost = composed - record.latched;
+        *pixels = Pixels::Submitted(fence);
+        let plan = Plan {
+            frame: id,
+            target: record.target,
+            present: record.present,
+            final_at: composed,
+            change,
+            cursor: scene.cursor_plane().filter(|_| has_plane),
+            planes: std::mem::take(planes),
+            in_fence,
+        };
+        let scheduled = record.latch_at;
+        if let Err((error, plan)) = self.display.submit(plan) {
+            return self.refused(id, error, plan);
+        }
+        let done = clock.now();
+        self.conductor.output_mut().submitted(id, scheduled, done, cost);
+        let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
+        let Content { record, clients, .. } = &mut frame.content;
+        record.submitted = Some(done);
+        clients.iter_mut().for_each(|client| client.frame = Some(id.0));
+        self.note_drawn(id);
+    }
+
+    /// The newest frame on its way shows what the next one differs from.
+    pub(in crate::output) fn note_drawn(&mut self, id: FrameId) {
+        if let Some(frame) = self.conductor.output().frames().get(id) {
+            self.drawn = frame.content.scene.clone();
+        }
+    }
+
+    /// There was nothing to draw into, or drawing failed: the next refresh has another try.
+    fn failed(&mut self, id: FrameId) {
+        let machine = self.conductor.output_mut();
+        if let Some(frame) = machine.fail(id) {
+            machine.need_again();
+            self.let_go(frame);
+        }
+    }
+
+    /// The display did not take a frame.
+    pub(in crate::output) fn refused(&mut self, id: FrameId, error: SubmitError, plan: Plan) {
+        if let Change::Compose { buffer, .. } = plan.change {
+            self.display.release(buffer);
+        }
+        self.forget_refused(id, &error);
+    }
+
+    /// The display will not show a frame that it was given.
+    pub(in crate::output) fn forget_refused(&mut self, id: FrameId, error: &SubmitError) {
+        let frame = self.conductor.output_mut().fail(id);
+        // What was drawn never reached the screen: the next frame starts from nothing.
+        self.drawn = Arc::default();
+        self.canvas.forget();
+        if let Some(frame) = frame {
+            self.let_go(frame);
+        }
+        match error {
+            SubmitError::Busy | SubmitError::Off => tracing::debug!(output = self.output.name(), %error),
+            _ => tracing::error!(output = self.output.name(), %error, "a frame was refused"),
+        }
+        if *error != SubmitError::Off {
+            self.conductor.output_mut().need_again();
+        }
+    }
+}

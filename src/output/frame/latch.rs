@@ -1,0 +1,243 @@
+//! The latch: open the queues, choose the scene, have it [composed](crate::output::frame::compose).
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use crate::output::OutputState;
+use crate::output::clients::front_buffer;
+use crate::output::clients::gates::clear_blockers;
+use crate::output::clients::pacing;
+use crate::output::clients::second_period;
+use crate::output::frame::Moment;
+use crate::output::frame::compose::{Came, compose};
+use crate::output::frame::handing_over::{self, Taken};
+use crate::output::scene::following;
+use crate::output::scene::scrolling;
+use crate::output::scene::stage;
+use crate::scene::Scene;
+use crate::shell::Hand;
+use crate::shell::animation::Shown;
+use crate::shell::layers::Pinned;
+use crate::state::State;
+use crate::surface::Entry;
+use upbeat_timing::defaults::START_DELAY;
+use upbeat_timing::id::{ClientId, OutputId, WindowId};
+use upbeat_timing::record::Need;
+use upbeat_timing::target::{RefreshIndex, Target};
+use upbeat_timing::time::{Clock, Instant, Span};
+
+/// Latches `target`: a frame that was finished for it is shown, or else content is chosen, drawn and submitted.
+pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
+    if let Some(taken) = handing_over::show_finished(state, id, target, scheduled) {
+        return conclude(state, id, taken);
+    }
+    let latched = state.clock.now();
+    let opened = open_queues(state, id, target);
+    state.latch_drag();
+    following::latch(state, id, None);
+    scrolling::latch(state, id, target);
+    animate(state, id, target.present, target.interval);
+    let is_moving = is_moving(state, id, target.present);
+    let starts = state
+        .outputs
+        .by_id(id)
+        .is_some_and(|output| output.conductor.output().calm().starts() && !somebody_draws(state, output, latched));
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    let need = output.conductor.latched(target.id);
+    output.conductor.output_mut().set_motion(is_moving);
+    output.scenes += 1;
+    output.looked = latched;
+    let (mut scene, mut is_arranged_anew) = stage::choose(state, id, target.present);
+    if following::latch(state, id, Some(&scene)) {
+        // Their window is elsewhere than it was.
+        (scene, is_arranged_anew) = stage::choose(state, id, target.present);
+    }
+    see(state, id, &scene, is_arranged_anew);
+    attend(state, id, is_arranged_anew, target.present);
+    let clients = fresh_clients(state, id);
+    front_buffer::check(state, id, &scene);
+    let came = compose(state, id, scene, Moment { target, scheduled, latched, need });
+    let cleared = clear_barriers(state, id);
+    conclude(state, id, Taken { index: target.id, present: target.present, interval: target.interval, settled: false });
+    let called = pacing::latched(state, id, &clients);
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    let machine = output.conductor.output_mut();
+    let counts = match came {
+        Came::Nothing { fresh } => machine.empty(target.id, latched, opened || cleared || fresh || called),
+        Came::Frame => true,
+    };
+    if counts {
+        machine.calm_mut().latched(starts);
+        second_period::apply_next(state, id, target.id);
+    }
+}
+
+/// What follows when a refresh was latched: motion starts from it or goes on, and what waits is due at the next.
+pub(in crate::output) fn conclude(state: &mut State, id: OutputId, taken: Taken) {
+    if taken.settled {
+        animate(state, id, taken.present, taken.interval);
+    }
+    rearm(state, id, taken.index);
+    if is_moving(state, id, taken.present)
+        && let Some(output) = state.outputs.by_id_mut(id)
+    {
+        output.need(Need::Animation);
+    }
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        scrolling::go_on(output);
+    }
+    handing_over::attend(state, id);
+}
+
+impl crate::output::Outputs {
+    /// The frame of output `id` presented at `present`, for what moves by itself.
+    pub(in crate::output) fn shown(&self, id: OutputId, present: Instant, interval: Span) -> Shown {
+        let is_fixed = self.by_id(id).is_some_and(|output| !output.conductor.output().vsync().is_variable());
+        let waits = is_fixed && self.frames_ahead > 0;
+        Shown::new(present, interval, if waits { interval * i64::from(START_DELAY) } else { Span::ZERO })
+    }
+}
+
+/// Starts what is to move from the frame on that output `id` shows at `present`. Whose output starts with it, that one
+/// finds out at its own latch.
+fn animate(state: &mut State, id: OutputId, present: Instant, interval: Span) {
+    if state.shell.animate(state.outputs.shown(id, present, interval)) {
+        state.outputs.list.iter_mut().for_each(|output| output.conductor.output_mut().calm_mut().start());
+    }
+}
+
+/// Whether something on the output is still on its way at `present`.
+fn is_moving(state: &State, id: OutputId, present: Instant) -> bool {
+    state.outputs.by_id(id).is_some_and(|output| state.shell.is_moving(&output.output, present))
+}
+
+/// Whether a client is about to draw for the output, or does already. Frames rendered ahead meanwhile would be without what
+/// it draws, and could take the very time for it.
+fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
+    let first = state.outputs.first();
+    let mut here = state.surfaces.awake().filter(|entry| entry.output.or(first) == Some(output.id));
+    let waits = |entry: &Entry| entry.waits() && (entry.output.is_none() || state.outputs.sees(entry));
+    output.conductor.is_anybody_drawing(now) || here.any(waits)
+}
+
+/// Applies every update that is ready and due, in order. Returns whether there was one.
+fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
+    let first = state.outputs.first();
+    let mut opened: Vec<WlSurface> = Vec::new();
+    state.surfaces.for_each_awake(|entry| {
+        let waits = entry.waiting() > 0 && entry.output.or(first) == Some(id);
+        if waits && entry.open_due(target.id, target.present) {
+            opened.push(entry.surface.clone());
+        }
+    });
+    if !opened.is_empty() {
+        clear_blockers(state, &opened);
+    }
+    !opened.is_empty()
+}
+
+/// Clients with content that this latch takes.
+fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
+    let mut clients: Vec<ClientId> = state
+        .surfaces
+        .awake()
+        .filter(|entry| entry.output == Some(id) && (entry.is_fresh() || entry.wants_callback()))
+        .map(|entry| entry.client)
+        .collect();
+    clients.sort_unstable();
+    clients.dedup();
+    clients
+}
+
+/// Notes which surfaces are seen on this output, and to which windows they belong: all of them where the scene is arranged
+/// anew, else those that another output paced until now.
+fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
+    let now = state.clock.now();
+    let cursor = crate::output::scene::cursor::shown_surface(state, scene);
+    let State { surfaces, outputs, shell, .. } = state;
+    let Some(output) = outputs.by_id(id) else { return };
+    let number = output.stage.number();
+    let paced_elsewhere = |entry: &&Entry| entry.output != Some(id) && output.stage.has(&entry.surface) == Some(true);
+    let seen: Vec<WlSurface> = match is_arranged_anew {
+        true => {
+            let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
+            live.map(|layer| layer.surface.clone()).collect()
+        }
+        false => surfaces.awake().filter(paced_elsewhere).map(|entry| entry.surface.clone()).collect(),
+    };
+    for (surface, is_cursor) in
+        seen.iter().map(|surface| (surface, false)).chain(cursor.iter().map(|cursor| (cursor, true)))
+    {
+        surfaces.note_seen(surface, |seen| {
+            let entry = seen.entry();
+            // On several outputs at once: the one that had it first goes on pacing it.
+            let elsewhere = entry.output.filter(|other| *other != id).and_then(|other| outputs.by_id(other));
+            // There is one cursor.
+            if !is_cursor && elsewhere.is_some_and(|other| other.on && other.stage.number() == entry.seen()) {
+                return;
+            }
+            let is_known = entry.record.window.is_some();
+            seen.see(id, number);
+            if !is_known {
+                seen.belongs_to(shell.window_of(surface).map(|window| window.id));
+            }
+        });
+    }
+    let waits = surfaces.awake().any(|entry| {
+        let elsewhere = entry.output.is_some_and(|output| output != id);
+        // What nobody will see is not kept awake for ever, either.
+        let has_something = entry.waits() || entry.is_fresh();
+        !elsewhere && (entry.output != Some(id) || entry.seen() != number) && has_something
+    });
+    if waits {
+        pacing::hidden_waits(outputs, now);
+    }
+}
+
+/// Tells pacers who has the focus and whom a button or finger holds, among the windows on this output.
+fn attend(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Instant) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, shell, .. } = state;
+    let Some(output) = outputs.by_id_mut(id) else { return };
+    let layers = [shell.layers.with_keyboard(), shell.layers.pressed()];
+    let windows = [shell.focused(), shell.pressed()];
+    let roots = layers.map(|pinned| pinned.map(|pinned| pinned.surface().clone()));
+    let are_others = output.attended.replace(windows, roots);
+    if !are_others && !is_arranged_anew && !output.attended.is_stale {
+        return;
+    }
+    let view = shell.view(&output.output, present);
+    let window_of = |window: Option<WindowId>| {
+        let window = shell.window(window.filter(|window| shell.is_on(*window, &view))?)?;
+        Some(window.surface())
+    };
+    let client_of = |(window, pinned): (Option<WindowId>, Option<&Pinned>)| {
+        let root = match pinned {
+            Some(pinned) => Some(pinned.surface()).filter(|_| *pinned.output() == output.output),
+            None => window_of(window),
+        };
+        Some(surfaces.client_of(root?)?.id)
+    };
+    let [focused, held] = [0, 1].map(|index| client_of((windows[index], layers[index])));
+    pacing::attend(output, focused, held, now);
+}
+
+/// Fifo barriers clear right after the latch that took what set them; a frame that was chosen before that clears none.
+/// Returns whether there was one.
+fn clear_barriers(state: &mut State, id: OutputId) -> bool {
+    let first = state.outputs.first();
+    let mut cleared = false;
+    state.surfaces.for_each_awake(|entry| {
+        cleared |= entry.output.or(first) == Some(id) && entry.clear_barrier();
+    });
+    cleared
+}
+
+/// What waits on output `id` is due at a refresh after `index`.
+pub(in crate::output) fn rearm(state: &mut State, id: OutputId, index: RefreshIndex) {
+    let State { surfaces, outputs, .. } = state;
+    let first = outputs.first();
+    let Some(output) = outputs.by_id_mut(id) else { return };
+    for entry in surfaces.awake().filter(|entry| entry.waiting() > 0 && entry.output.or(first) == Some(id)) {
+        output.need_when_due(entry, index);
+    }
+}

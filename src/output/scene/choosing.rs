@@ -1,0 +1,307 @@
+//! Choosing a scene: what is seen on one output, topmost first, since what is above decides what can be seen below.
+//!
+//! ```text
+//!   notices, shortcuts    our own                        output/overlays
+//!   input popups          at the caret                   shell/input_popups
+//!   overlays              pinned to the output           shell/layers
+//!   top                   the same; above a fullscreen window only launchers with the keyboard and keyboards
+//!                         (shell/layers/rising), and no menus of the layers below
+//!   windows, ghosts       with their popups              shell/render_order
+//!   cards, or a hint      of the overview                output/overlays
+//!   bottom, background    pinned to the output
+//! ```
+
+use smithay::output::Output;
+use smithay::utils::Point;
+
+use crate::output::geometry;
+use crate::output::panel::turn_of;
+use crate::output::scene::bare::Bare;
+use crate::output::scene::overlays;
+use crate::output::scene::placing::Placing;
+use crate::scene::Scene;
+use crate::shell::effects::Effects;
+use crate::shell::layers::Pinned;
+use crate::shell::layers::placing::Level;
+use crate::shell::overview::Overlays;
+use crate::shell::render_order::{Stacked, View};
+use crate::shell::{Hand, Shell};
+use crate::state::State;
+use upbeat_timing::id::{OutputId, WindowId};
+use upbeat_timing::time::Instant;
+
+/// What lies behind the lock.
+const LOCKED: [f32; 3] = [0.0; 3];
+
+/// A scene, and whose its parts are.
+#[derive(Debug, Default)]
+pub(in crate::output) struct Arranged {
+    pub scene: Scene,
+    /// Those of which anything is seen, topmost first.
+    pub windows: Vec<Placed>,
+    /// How many windows were looked at.
+    pub looked_at: usize,
+    /// Something was left out that could be seen, and may be when something else is gone.
+    pub is_cut: bool,
+}
+
+/// Something of which anything is seen, and how many of a scene's layers and effects are its.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::output) struct Placed {
+    /// `None`: layer surfaces.
+    pub window: Option<WindowId>,
+    pub layers: usize,
+    pub effects: usize,
+    /// Nothing is seen of what lies below it.
+    pub covers_output: bool,
+}
+
+/// A scene that is being chosen.
+struct Choosing<'a> {
+    scene: Scene,
+    bare: Bare,
+    placing: Placing<'a>,
+    placed: Vec<Placed>,
+    /// Nothing is seen of what lies further below.
+    is_covered: bool,
+    looked_at: usize,
+}
+
+/// A scene without windows.
+fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output)> {
+    let output = state.outputs.by_id_mut(id)?;
+    let layers = std::mem::take(&mut output.spare);
+    let handle = output.output.clone();
+    let (size, turn) = (output.seen_size(), turn_of(&handle));
+    let scene = Scene {
+        size,
+        turn,
+        background: state.outputs.background,
+        layers,
+        effects: Vec::new(),
+        cursor: crate::output::scene::cursor::layer(state, id),
+        picks_region: state.shell.overlays.region.is_on(),
+        locked: false,
+    };
+    Some((scene, handle))
+}
+
+impl<'a> Choosing<'a> {
+    fn new(scene: Scene, placing: Placing<'a>) -> Self {
+        let bare = Bare::all(&scene);
+        Choosing { scene, bare, placing, placed: Vec::new(), is_covered: false, looked_at: 0 }
+    }
+
+    /// Adds something, of `window` if of any. `add` says whether nothing is seen of what lies below it.
+    fn add(&mut self, window: Option<WindowId>, add: impl FnOnce(&Placing<'a>, &mut Scene, &Bare) -> bool) {
+        let (layers, effects) = (self.scene.layers.len(), self.scene.effects.len());
+        let covers_output = add(&self.placing, &mut self.scene, &self.bare);
+        self.bare.cover(&mut self.scene);
+        let (layers, effects) = (self.scene.layers.len() - layers, self.scene.effects.len() - effects);
+        if layers + effects > 0 || covers_output {
+            self.placed.push(Placed { window, layers, effects, covers_output });
+        }
+        self.is_covered |= covers_output;
+    }
+
+    /// Whether nothing that lies further below can be seen.
+    fn is_done(&self) -> bool {
+        self.is_covered || self.bare.is_empty()
+    }
+
+    /// Adds the layer surfaces above windows.
+    fn above_windows(&mut self, shell: &Shell, output: &Output, view: &View<'_>) {
+        self.add(None, |placing, scene, _| {
+            let seen = shell.input_popups_on(output);
+            seen.into_iter().for_each(|(popup, at)| placing.unscaled(scene, popup, at));
+            false
+        });
+        self.popups(shell, output, Level::Overlay);
+        self.level(shell, output, Level::Overlay);
+        // Nobody asks windows where nobody is pinned.
+        if shell.layers.is_bare(output) {
+            return;
+        }
+        if shell.is_covered_in(view) {
+            self.each(shell, output, Level::Top, |placing, scene, pinned| {
+                if shell.layers.rises(pinned) {
+                    placing.popups_of(scene, shell, pinned);
+                    placing.pinned(scene, pinned);
+                }
+            });
+            return;
+        }
+        self.popups(shell, output, Level::Top);
+        self.level(shell, output, Level::Top);
+        self.popups(shell, output, Level::Bottom);
+        self.popups(shell, output, Level::Background);
+    }
+
+    fn below_windows(&mut self, shell: &Shell, output: &Output) {
+        self.level(shell, output, Level::Bottom);
+        self.level(shell, output, Level::Background);
+    }
+
+    fn level(&mut self, shell: &Shell, output: &Output, level: Level) {
+        self.each(shell, output, level, |placing, scene, pinned| placing.pinned(scene, pinned));
+    }
+
+    fn popups(&mut self, shell: &Shell, output: &Output, level: Level) {
+        self.each(shell, output, level, |placing, scene, pinned| placing.popups_of(scene, shell, pinned));
+    }
+
+    fn each(&mut self, shell: &Shell, output: &Output, level: Level, add: impl Fn(&Placing<'a>, &mut Scene, &Pinned)) {
+        for pinned in shell.layers.downward(output, level) {
+            if self.is_done() {
+                return;
+            }
+            self.add(None, |placing, scene, _| {
+                add(placing, scene, pinned);
+                false
+            });
+        }
+    }
+
+    fn end(mut self) -> Arranged {
+        self.bare.keep(&mut self.scene);
+        let is_cut = self.bare.is_cut();
+        Arranged { scene: self.scene, windows: self.placed, looked_at: self.looked_at, is_cut }
+    }
+}
+
+/// What output `id` is to show in the frame presented at `present`, where nothing moves and nothing of our own lies above the
+/// windows, and where none but `these` can be seen of those. `put` adds a window to a scene that is as it was before, and says
+/// whether nothing is seen of what lies below it.
+pub(in crate::output) fn choose_among(
+    state: &mut State,
+    id: OutputId,
+    these: &[WindowId],
+    put: impl Fn(WindowId, &mut Scene) -> Option<bool>,
+    present: Instant,
+) -> Arranged {
+    let Some((scene, handle)) = begin(state, id) else { return Arranged::default() };
+    let mut choosing =
+        Choosing::new(scene, Placing::new(&handle, state.outputs.effects(&state.shell), &state.surfaces));
+    let shell = &state.shell;
+    let view = shell.view(&handle, present);
+    choosing.above_windows(shell, &handle, &view);
+    for window in shell.among_downward(these.iter().copied()) {
+        if choosing.is_done() {
+            break;
+        }
+        choosing.looked_at += 1;
+        choosing.add(Some(window.id), |placing, scene, bare| {
+            // What was kept of one that is hidden now would be effects that nobody sees.
+            if placing.is_hidden(shell, window, &view, bare) {
+                return false;
+            }
+            put(window.id, scene).unwrap_or_else(|| placing.unless_hidden(scene, shell, window, &view, bare))
+        });
+    }
+    choosing.below_windows(shell, &handle);
+    choosing.end()
+}
+
+/// The same while the session is locked: what its locker has for this output, the keyboard of the input method, and black.
+fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
+    let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
+    (scene.background, scene.locked) = (LOCKED, true);
+    let kept = &mut state.outputs.overlays;
+    if state.shell.lock.is_abandoned() {
+        overlays::show_lock(kept, &mut scene, (id, &handle));
+    } else {
+        kept.forget();
+    }
+    let placing = Placing::new(&handle, Effects::default(), &state.surfaces);
+    for keyboard in state.shell.keyboards_above_lock(&handle) {
+        placing.popups_of(&mut scene, &state.shell, keyboard);
+        placing.pinned(&mut scene, keyboard);
+    }
+    if let Some(surface) = state.shell.lock.seen_on(&handle) {
+        placing.filling(&mut scene, surface, geometry(&handle).loc);
+    }
+    Arranged { scene, ..Arranged::default() }
+}
+
+/// What output `id` is to show in the frame presented at `present`.
+pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arranged {
+    if state.shell.lock.covers() {
+        return choose_lock(state, id);
+    }
+    let Some((scene, handle)) = begin(state, id) else { return Arranged::default() };
+    let mut choosing =
+        Choosing::new(scene, Placing::new(&handle, state.outputs.effects(&state.shell), &state.surfaces));
+    if let Some(icon) = &state.input.drag_icon {
+        let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
+        let at = state.drag_position().to_i32_round() + offset;
+        choosing.placing.unscaled(&mut choosing.scene, icon, at);
+    }
+    let hud = state.shell.overlays.hud;
+    if hud {
+        let crate::output::Outputs { list, overlays: kept, statistics, .. } = &mut state.outputs;
+        let cost = kept.hud_cost;
+        if let Some(output) = list.iter().find(|output| output.id == id) {
+            let figures =
+                || crate::output::scene::hud::figures(output, (&state.shell, &state.surfaces), statistics, cost);
+            overlays::show_hud(kept, &mut choosing.scene, (id, &handle), figures);
+        }
+    }
+    let kept = &mut state.outputs.overlays;
+    let Overlays { overview, help, notices, question, .. } = &state.shell.overlays;
+    let asks = question.shown.is_seen(present);
+    let picks = state.shell.overlays.region.is_on();
+    let (overview, help, notices) = (overview.is_seen(present), help.is_seen(present), notices.shown.is_seen(present));
+    if notices {
+        overlays::show_notices(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
+    }
+    if picks {
+        overlays::show_region(&state.shell, kept, &mut choosing.scene, (id, &handle));
+    }
+    if asks {
+        overlays::show_question(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
+    }
+    if help {
+        let bindings = &state.input.bindings;
+        overlays::show_help(&state.shell, bindings, kept, &mut choosing.scene, (id, &handle), present);
+    }
+    let aims = state.shell.aim.is_some();
+    if aims {
+        overlays::show_aim(&state.shell, kept, &mut choosing.scene, (id, &handle));
+    }
+    choosing.bare.cover(&mut choosing.scene);
+    let shell = &state.shell;
+    let view = shell.view(&handle, present);
+    choosing.above_windows(shell, &handle, &view);
+    for stacked in shell.stack_downward(&view) {
+        if choosing.is_done() {
+            break;
+        }
+        match stacked {
+            Stacked::Ghost(ghost) => choosing.add(None, |placing, scene, _| {
+                let shift = shell.shift_of_ghost(ghost, &view);
+                shift.into_iter().for_each(|shift| placing.ghost(scene, ghost, shift, present));
+                false
+            }),
+            Stacked::Window(window) => {
+                choosing.looked_at += 1;
+                choosing.add(Some(window.id), |placing, scene, bare| {
+                    placing.unless_hidden(scene, shell, window, &view, bare)
+                });
+            }
+        }
+    }
+    if overview {
+        overlays::show_overview(shell, kept, &mut choosing.scene, (id, &handle), present);
+        choosing.bare.keep(&mut choosing.scene);
+    }
+    let hints = shell.overlays.hint && shell.layers.is_bare(&handle);
+    if hints {
+        overlays::show_hint(&state.input.bindings, kept, &mut choosing.scene, (id, &handle));
+        choosing.bare.keep(&mut choosing.scene);
+    }
+    choosing.below_windows(shell, &handle);
+    if !overview && !help && !notices && !asks && !hints && !hud && !aims && !picks {
+        kept.forget();
+    }
+    choosing.end()
+}

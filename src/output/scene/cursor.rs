@@ -1,0 +1,228 @@
+//! The cursor as pixels, whatever it comes from, so that a plane can take it.
+
+use std::sync::Arc;
+
+use smithay::backend::renderer::utils::CommitCounter;
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::protocol::wl_shm::Format;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Buffer, Physical, Point, Size};
+use smithay::wayland::shm::with_buffer_contents;
+
+use crate::backend::PixelBuffer;
+use crate::guard;
+use crate::output::geometry;
+use crate::output::panel::turn_of;
+use crate::scene::{CursorLayer, CursorView, Scene};
+use crate::shell::Hand;
+use crate::state::State;
+use crate::surface::showing::{self, Look};
+use crate::turn::Turn;
+use upbeat_timing::id::OutputId;
+
+/// Larger cursors are shown cut off: no client means them. So are those that are larger than the plane that shows them.
+const LARGEST: i32 = 512;
+/// Images that are kept changed: those of the shapes that a pointer takes while it crosses a window or two.
+const MOST_CHANGED: usize = 8;
+/// Bytes of a pixel.
+const BYTES: usize = 4;
+
+/// Pixels of the last client cursor, so that moving it copies nothing.
+#[derive(Debug, Default)]
+pub(in crate::output) struct CursorImages {
+    client: Option<ClientImage>,
+    /// Images as they are, and as they fit onto planes and lie on panels that are turned, the newest last.
+    changed: Vec<(Arc<PixelBuffer>, Change, Arc<PixelBuffer>)>,
+}
+
+/// What is done to an image before a plane shows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Change {
+    /// No more of it is left than this, from its top left corner.
+    Cut(i32, i32),
+    Turned(Turn),
+}
+
+impl Change {
+    fn of(self, image: &PixelBuffer) -> PixelBuffer {
+        match self {
+            Change::Cut(width, height) => cut_image(image, width, height),
+            Change::Turned(turn) => turn_image(image, turn),
+        }
+    }
+}
+
+impl CursorImages {
+    /// `image` as it lies on a panel.
+    fn turned(&mut self, image: &Arc<PixelBuffer>, turn: Turn) -> Arc<PixelBuffer> {
+        if turn == Turn::NORMAL { image.clone() } else { self.changed(image, Change::Turned(turn)) }
+    }
+
+    /// What of `image` a plane of this size shows.
+    fn fitted(&mut self, image: Arc<PixelBuffer>, plane: (u32, u32)) -> Arc<PixelBuffer> {
+        let [width, height] = [plane.0, plane.1].map(|length| i32::try_from(length).unwrap_or(i32::MAX));
+        if image.width <= width && image.height <= height {
+            return image;
+        }
+        self.changed(&image, Change::Cut(image.width.min(width), image.height.min(height)))
+    }
+
+    /// `image`, changed: the same one each time, so that it goes to the device once.
+    fn changed(&mut self, image: &Arc<PixelBuffer>, change: Change) -> Arc<PixelBuffer> {
+        let known = self.changed.iter().find(|(known, done, _)| Arc::ptr_eq(known, image) && *done == change);
+        if let Some((_, _, changed)) = known {
+            return changed.clone();
+        }
+        let changed = Arc::new(change.of(image));
+        if self.changed.len() == MOST_CHANGED {
+            self.changed.remove(0);
+        }
+        self.changed.push((image.clone(), change, changed.clone()));
+        changed
+    }
+}
+
+fn cut_image(image: &PixelBuffer, width: i32, height: i32) -> PixelBuffer {
+    let rows = image.pixels.chunks_exact(image.width.max(1) as usize).take(height as usize);
+    PixelBuffer { width, height, pixels: rows.flat_map(|row| &row[..width as usize]).copied().collect() }
+}
+
+fn turn_image(image: &PixelBuffer, turn: Turn) -> PixelBuffer {
+    let (width, height) = (image.width, image.height);
+    let pixels = turn.pixels(&image.pixels, (width, height));
+    let (width, height) = if turn.swaps_sides() { (height, width) } else { (width, height) };
+    PixelBuffer { width, height, pixels }
+}
+
+#[derive(Debug)]
+struct ClientImage {
+    surface: WlSurface,
+    view: View,
+    pixels: Arc<PixelBuffer>,
+}
+
+/// Everything that the image of a client's cursor depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct View {
+    commit: CommitCounter,
+    look: Look,
+    /// That of the output.
+    scale: f64,
+}
+
+/// The cursor on an output, if it is there and not hidden.
+pub(in crate::output) fn layer(state: &mut State, id: OutputId) -> Option<CursorLayer> {
+    let output = state.outputs.by_id(id)?;
+    let (area, scale) = (geometry(&output.output), output.output.current_scale().fractional_scale());
+    let (turn, plane) = (turn_of(&output.output), output.display.capabilities().cursor_plane);
+    let screen = state.shell.workspaces.screen(&output.output.name());
+    let picked = state.shell.overlays.region.picked();
+    if plane.is_none() && picked.is_some_and(|picked| Some(picked.screen) == screen) {
+        // It would be drawn into the picture.
+        return None;
+    }
+    let position = state.pointer_position();
+    if !area.to_f64().contains(position) {
+        return None;
+    }
+    let Pointed { mut image, hotspot } = pointed(state, scale)?;
+    if let Some((width, height)) = plane {
+        let seen = if turn.swaps_sides() { (height, width) } else { (width, height) };
+        image = state.outputs.cursor.fitted(image, seen);
+    }
+    let at = (position - area.loc.to_f64()).to_physical(scale).to_i32_round();
+    let turned = state.outputs.cursor.turned(&image, turn);
+    Some(CursorLayer { image, position: at - hotspot, turned })
+}
+
+/// What is drawn at the pointer.
+pub(in crate::output) struct Pointed {
+    pub image: Arc<PixelBuffer>,
+    /// The pixel that points.
+    pub hotspot: Point<i32, Physical>,
+}
+
+/// What is drawn at the pointer on an output of this scale, if anything is.
+pub(in crate::output) fn pointed(state: &mut State, scale: f64) -> Option<Pointed> {
+    let (image, hotspot) = match state.input.cursor.view(scale) {
+        CursorView::Hidden => return None,
+        CursorView::Image(image) => (image.pixels, Point::from(image.hotspot)),
+        CursorView::Surface(surface, hotspot) => {
+            let image = client_image(&mut state.outputs.cursor, &surface, scale)?;
+            (image, hotspot.to_f64().to_physical(scale).to_i32_round())
+        }
+    };
+    Some(Pointed { image, hotspot })
+}
+
+/// The client's surface that is the cursor of `scene`, if it has one.
+pub(in crate::output) fn shown_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
+    scene.cursor.as_ref()?;
+    match state.input.cursor.view(1.0) {
+        CursorView::Surface(surface, _) => Some(surface),
+        CursorView::Hidden | CursorView::Image(_) => None,
+    }
+}
+
+fn client_image(images: &mut CursorImages, surface: &WlSurface, scale: f64) -> Option<Arc<PixelBuffer>> {
+    let (buffer, view) = guard::with_states(surface, |states| {
+        let data = showing::of(states)?;
+        let (commit, (look, _)) = (data.current_commit(), data.look());
+        Some((data.buffer()?.clone(), View { commit, look: look?, scale }))
+    })?;
+    if let Some(known) = &images.client
+        && (&known.surface, known.view) == (surface, view)
+    {
+        return Some(known.pixels.clone());
+    }
+    let pixels = Arc::new(copy(&buffer, view)?);
+    images.client = Some(ClientImage { surface: surface.clone(), view, pixels: pixels.clone() });
+    Some(pixels)
+}
+
+/// The visible part of a cursor's buffer in the surface's size on the output. It takes the nearest pixel, since cursors are
+/// small and drawn sharp. Cursors come in shared memory.
+fn copy(buffer: &WlBuffer, view: View) -> Option<PixelBuffer> {
+    let Look { scale: buffer_scale, transform, cut } = view.look;
+    let turn = Turn::from(transform);
+    with_buffer_contents(buffer, |start, length, data| {
+        let opaque = match data.format {
+            Format::Argb8888 => 0,
+            Format::Xrgb8888 => 0xff00_0000,
+            _ => return None,
+        };
+        let (pixels, buffer_scale) = (Size::<i32, Buffer>::from((data.width, data.height)), f64::from(buffer_scale));
+        let whole = turn.inverse().size(pixels.to_f64());
+        let (size, source) = (cut.size.to_f64(), cut.source);
+        let shown = |length: f64| ((length * view.scale).round() as i32).clamp(1, LARGEST);
+        let mut image = PixelBuffer::new(shown(size.w), shown(size.h));
+        // Pixels of the buffer, as it would lie upright, for each of the image.
+        let step = |source: f64, size: f64| source * buffer_scale / (size * view.scale).round().max(1.0);
+        let (across, down) = (step(source.size.w, size.w), step(source.size.h, size.h));
+        for y in 0..image.height {
+            for x in 0..image.width {
+                let upright = Point::from((
+                    source.loc.x * buffer_scale + (f64::from(x) + 0.5) * across,
+                    source.loc.y * buffer_scale + (f64::from(y) + 0.5) * down,
+                ));
+                let from = turn.point(upright, whole).to_i32_floor::<i32>();
+                let (from_x, from_y) = (from.x.clamp(0, pixels.w - 1), from.y.clamp(0, pixels.h - 1));
+                let at = data.offset as usize + from_y as usize * data.stride as usize + from_x as usize * BYTES;
+                let pixel = read_pixel(start, length, at)?;
+                image.pixels[(y * image.width + x) as usize] = pixel | opaque;
+            }
+        }
+        Some(image)
+    })
+    .ok()?
+}
+
+#[expect(unsafe_code, reason = "shared memory is read through a pointer: its client may write at the same time")]
+fn read_pixel(start: *const u8, length: usize, at: usize) -> Option<u32> {
+    if at.checked_add(BYTES)? > length {
+        return None;
+    }
+    // SAFETY: `at + 4` lies within the `length` bytes at `start`, which stay mapped while the pool is accessed; a
+    // client that truncates the file behind them is caught by Smithay's guard around this access.
+    Some(unsafe { start.add(at).cast::<u32>().read_unaligned() })
+}

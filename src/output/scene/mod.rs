@@ -1,0 +1,16 @@
+//! Which picture an output shows: what is chosen, where it goes, and what planes show of it.
+
+pub(super) mod bare;
+pub(super) mod choosing;
+pub(super) mod cursor;
+pub mod following;
+pub(super) mod hud;
+pub(super) mod on_screen;
+pub mod overlays;
+pub(super) mod placing;
+pub(super) mod plane_choice;
+pub mod planes;
+pub mod scrolling;
+pub(super) mod stage;
+pub(super) mod stretched;
+pub mod titles;

@@ -1,0 +1,176 @@
+//! What the compositor itself draws between and above the windows: the overview's cards and titles, the list of
+//! shortcuts, and notices. Panels are plain colours; text is a picture that is drawn once and kept while anything of it is seen.
+
+mod aim;
+mod help;
+mod hint;
+pub(in crate::output) mod hud;
+mod lock;
+mod notices;
+mod overview;
+pub(in crate::output) mod paint;
+mod question;
+mod region;
+
+use std::collections::HashMap;
+
+use smithay::backend::renderer::element::Id;
+use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
+
+use crate::scene::{Effect, EffectKind, Picture, Rounded, Scene};
+use crate::shell::WindowId;
+use crate::shell::workspaces::Number;
+pub(in crate::output) use aim::show as show_aim;
+pub(in crate::output) use help::show as show_help;
+pub(in crate::output) use hint::show as show_hint;
+pub(in crate::output) use hud::{renew as renew_hud, show as show_hud};
+pub(in crate::output) use lock::show as show_lock;
+pub(in crate::output) use notices::show as show_notices;
+pub(in crate::output) use overview::show as show_overview;
+use paint::{Colour, Page, Type};
+pub(in crate::output) use question::show as show_question;
+pub(in crate::output) use region::show as show_region;
+use upbeat_timing::id::OutputId;
+use upbeat_timing::time::Span;
+
+/// What the list of shortcuts and the question look like: what is behind them, their panel, and text on it.
+const DIM: Colour = [0.0, 0.0, 0.0, 0.45];
+const PANEL: Colour = [0.11, 0.13, 0.18, 1.0];
+const HEADING: Colour = [1.0, 1.0, 1.0, 1.0];
+const TEXT: Colour = [0.88, 0.90, 0.95, 1.0];
+
+/// Something that is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Part {
+    Aim,
+    Dim,
+    Panel,
+    Keys,
+    KeyCap(usize),
+    Card(Number),
+    CardName(Number),
+    Selection,
+    OverviewDim,
+    Title(WindowId),
+    Notice(usize),
+    NoticeHeading(usize),
+    NoticeText(usize, i32),
+    Locked(usize),
+    Hint(i32),
+    Hud,
+    Question(usize),
+    Answer(usize),
+    Button(usize),
+    QuestionPanel,
+    QuestionDim,
+    RegionDim,
+}
+
+/// What is kept of what was drawn.
+#[derive(Debug, Default)]
+pub struct Kept {
+    names: HashMap<(OutputId, Part), Id>,
+    texts: HashMap<(OutputId, Part), Text>,
+    /// What the figures of frames took to be drawn last.
+    pub(in crate::output) hud_cost: Span,
+}
+
+#[derive(Debug)]
+struct Text {
+    /// What it says, and how.
+    says: (String, Type, [u32; 4]),
+    picture: Picture,
+}
+
+impl Kept {
+    /// Nothing of it is seen.
+    pub fn forget(&mut self) {
+        self.names.clear();
+        self.texts.clear();
+    }
+
+    fn name(&mut self, output: OutputId, part: Part) -> Id {
+        self.names.entry((output, part)).or_insert_with(Id::new).clone()
+    }
+
+    fn line(&mut self, output: OutputId, part: Part, text: &str, face: Type, colour: Colour) -> Picture {
+        let says = (text.to_owned(), face, colour.map(f32::to_bits));
+        let known = self.texts.get(&(output, part)).filter(|known| known.says == says);
+        if let Some(known) = known {
+            return known.picture.clone();
+        }
+        let picture = face.line(text, colour);
+        self.texts.insert((output, part), Text { says, picture: picture.clone() });
+        picture
+    }
+}
+
+/// Draws on one output's scene.
+struct Sheet<'a> {
+    scene: &'a mut Scene,
+    kept: &'a mut Kept,
+    output: OutputId,
+    area: Rectangle<i32, Logical>,
+    scale: f64,
+    /// How much of all of it is seen: 0 to 1.
+    opacity: f64,
+}
+
+impl Sheet<'_> {
+    fn physical(&self, length: f64) -> i32 {
+        (length * self.scale).round() as i32
+    }
+
+    /// `rect` (global logical coordinates) on the output.
+    fn rect(&self, rect: Rectangle<f64, Logical>) -> Rectangle<i32, Physical> {
+        let start = rect.loc - self.area.loc.to_f64();
+        let (left, top) = (self.physical(start.x), self.physical(start.y));
+        let (right, bottom) = (self.physical(start.x + rect.size.w), self.physical(start.y + rect.size.h));
+        Rectangle::new((left, top).into(), (right - left, bottom - top).into())
+    }
+
+    fn add(&mut self, part: Part, kind: EffectKind) {
+        let (id, depth) = (self.kept.name(self.output, part), self.scene.layers.len());
+        self.scene.effects.push(Effect { id, depth, opacity: self.opacity.clamp(0.0, 1.0) as f32, kind });
+    }
+
+    fn panel(&mut self, part: Part, rect: Rectangle<i32, Physical>, radius: f64, colour: Colour) {
+        self.frame(part, rect, Rectangle::default(), radius, colour);
+    }
+
+    /// A panel around `hole`.
+    fn frame(
+        &mut self,
+        part: Part,
+        rect: Rectangle<i32, Physical>,
+        hole: Rectangle<i32, Physical>,
+        radius: f64,
+        colour: Colour,
+    ) {
+        let radius = self.physical(radius).min(rect.size.w / 2).min(rect.size.h / 2);
+        let hole = Rounded { rect: Rectangle::new(hole.loc - rect.loc, hole.size), radius: 0 };
+        self.add(part, EffectKind::Colour { area: Rounded { rect, radius }, hole, colour });
+    }
+
+    fn picture(&mut self, part: Part, at: Point<i32, Physical>, picture: Picture) {
+        let size = Size::from((picture.image().width, picture.image().height));
+        self.add(part, EffectKind::Picture { rect: Rectangle::new(at, size), picture });
+    }
+
+    /// A line of text; `place` gives its top left corner from its size.
+    fn text(
+        &mut self,
+        part: Part,
+        text: &str,
+        face: Type,
+        colour: Colour,
+        place: impl FnOnce(Size<i32, Physical>) -> Point<i32, Physical>,
+    ) {
+        if text.is_empty() {
+            return;
+        }
+        let at = place(Size::from((face.width(text), face.height())));
+        let picture = self.kept.line(self.output, part, text, face, colour);
+        self.picture(part, at, picture);
+    }
+}

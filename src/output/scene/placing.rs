@@ -1,0 +1,438 @@
+//! Where things go in a scene: windows, those that are going, layer surfaces, and what hangs on them, in pixels of one output.
+
+use std::sync::Arc;
+
+use smithay::backend::renderer::element::Id;
+use smithay::output::Output;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
+
+use crate::output::geometry;
+use crate::output::panel::seen_size;
+use crate::output::scene::bare::Bare;
+use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
+use crate::shell::animation::Ghost;
+use crate::shell::effects::{Decoration, Effects};
+use crate::shell::layers::Pinned;
+use crate::shell::render_order::{RenderWindow, View};
+use crate::shell::strips::TITLES;
+use crate::shell::{Shell, Window};
+use crate::surface::Surfaces;
+use crate::surface::content::SurfaceContent;
+use crate::surface::tree::{self, find_downward};
+use upbeat_timing::time::Instant;
+
+/// Where a tree of surfaces goes: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
+/// coordinates), and everything else with it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::output) struct Fit {
+    from: Rectangle<f64, Logical>,
+    to: Rectangle<f64, Logical>,
+    /// It is maximised, tiled, fullscreen or a layer surface: it may end with its output.
+    fills: bool,
+}
+
+impl Fit {
+    /// The root's origin is at `location`, and nothing is scaled.
+    fn at(location: Point<i32, Logical>) -> Self {
+        let unit = Size::from((1.0, 1.0));
+        Fit { from: Rectangle::from_size(unit), to: Rectangle::new(location.to_f64(), unit), fills: false }
+    }
+
+    fn filling(self, fills: bool) -> Self {
+        Fit { fills, ..self }
+    }
+
+    pub fn zoom(&self) -> (f64, f64) {
+        (self.to.size.w / self.from.size.w.max(1.0), self.to.size.h / self.from.size.h.max(1.0))
+    }
+
+    pub fn point(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
+        let (zoom, relative) = (self.zoom(), point - self.from.loc);
+        self.to.loc + Point::from((relative.x * zoom.0, relative.y * zoom.1))
+    }
+}
+
+/// The error of sums of coordinates, in pixels.
+const INEXACT: f64 = 1e-6;
+
+/// The placement of a tree of surfaces on the pixels of an output.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::output) struct Grid {
+    /// The distance that moves the root's origin onto a whole pixel (logical pixels).
+    nudge: Point<f64, Logical>,
+    /// Rectangles that reach the edge of the output reach its last pixel.
+    fills: bool,
+}
+
+/// Where the output is, at what scale, and what is drawn around windows.
+pub(in crate::output) struct Placing<'a> {
+    area: Rectangle<i32, Logical>,
+    /// The output in pixels, where it is one.
+    pixels: Option<Size<i32, Physical>>,
+    scale: f64,
+    effects: Effects,
+    pub(in crate::output) surfaces: &'a Surfaces,
+}
+
+impl<'a> Placing<'a> {
+    pub fn new(output: &Output, effects: Effects, surfaces: &'a Surfaces) -> Self {
+        let scale = output.current_scale().fractional_scale();
+        Placing { area: geometry(output), pixels: Some(seen_size(output)), scale, effects, surfaces }
+    }
+
+    /// In a picture of `area` alone, in which every window is bare.
+    pub fn of_area(area: Rectangle<i32, Logical>, scale: f64, surfaces: &'a Surfaces) -> Self {
+        Placing { area, pixels: None, scale, effects: Effects::default(), surfaces }
+    }
+
+    /// Adds a window, if anything of it may be seen where `bare` is. Returns whether nothing below it is.
+    pub fn unless_hidden(
+        &self,
+        scene: &mut Scene,
+        shell: &Shell,
+        window: &Window,
+        view: &View<'_>,
+        bare: &Bare,
+    ) -> bool {
+        if self.is_hidden(shell, window, view, bare) {
+            return false;
+        }
+        let Some(window) = shell.render(window, view) else { return false };
+        self.window(scene, &window);
+        window.fullscreen
+    }
+
+    /// Whether surely nothing of a window is seen where `bare` is.
+    pub fn is_hidden(&self, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
+        let reach = shell.reach_at_rest(window, view);
+        let titles = if window.carries_titles() { TITLES } else { 0 };
+        reach.is_some_and(|reach| !bare.overlaps(self.with_effects(reach, titles)))
+    }
+
+    /// Adds the popups of a layer surface.
+    pub fn popups_of(&self, scene: &mut Scene, shell: &Shell, pinned: &Pinned) {
+        let above = scene.layers.len();
+        for (popup, location) in shell.popups_of_layer(pinned) {
+            self.tree(scene, popup, Fit::at(location), pinned.look().opacity);
+        }
+        keep_out(&mut scene.layers[above..], pinned.look().is_kept_out);
+    }
+
+    /// Adds a layer surface without them.
+    pub fn pinned(&self, scene: &mut Scene, pinned: &Pinned) {
+        let (above, fit) = (scene.layers.len(), Fit::at(pinned.rect().loc).filling(true));
+        let look = pinned.look();
+        self.tree(scene, pinned.surface(), fit, look.opacity);
+        keep_out(&mut scene.layers[above..], look.is_kept_out);
+        let radius = (look.corner_radius * self.scale).round() as i32;
+        if radius > 0 {
+            let rect = self.on_grid(pinned.rect().to_f64(), self.grid(fit));
+            let surface = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
+            scene.layers[above..].iter_mut().for_each(|layer| round(layer, surface));
+        }
+    }
+
+    /// Adds a tree of surfaces as it is, its root's origin at `at`.
+    pub fn unscaled(&self, scene: &mut Scene, root: &WlSurface, at: Point<i32, Logical>) {
+        self.tree(scene, root, Fit::at(at), 1.0);
+    }
+
+    /// The same of one that fills the output.
+    pub fn filling(&self, scene: &mut Scene, root: &WlSurface, at: Point<i32, Logical>) {
+        self.tree(scene, root, Fit::at(at).filling(true), 1.0);
+    }
+
+    fn window(&self, scene: &mut Scene, window: &RenderWindow) {
+        let settled = Rectangle::new(window.location + window.geometry.loc, window.geometry.size).to_f64();
+        let topmost = scene.layers.len();
+        for (popup, location) in window.popups.iter().rev() {
+            // Popups go along with what their window does by itself.
+            let fit = match window.animated {
+                Some(to) => {
+                    Fit { from: Rectangle::new(settled.loc - location.to_f64(), settled.size), to, fills: false }
+                }
+                None => Fit::at(*location),
+            };
+            self.tree(scene, popup, fit, window.opacity);
+        }
+        let to = window.animated.or(window.stretch.map(|to| to.to_f64()));
+        let fit =
+            to.map_or_else(|| Fit::at(window.location), |to| Fit { from: window.geometry.to_f64(), to, fills: false });
+        let fit = fit.filling(window.fills);
+        let above = scene.layers.len();
+        self.tree(scene, &window.surface, fit, window.opacity);
+        keep_out(&mut scene.layers[topmost..], window.kept_out);
+        let rect = self.on_grid(to.unwrap_or(settled), self.grid(fit));
+        self.decorate(scene, above, &window.decoration, rect, window.opacity);
+    }
+
+    /// Adds a window as it is.
+    pub fn alone(&self, scene: &mut Scene, window: &RenderWindow) {
+        self.window(scene, window);
+    }
+
+    /// What a window that covers `reach` may be seen in, with what is drawn around it and so far above it.
+    fn with_effects(&self, reach: Rectangle<i32, Logical>, above: i32) -> Rectangle<i32, Physical> {
+        let reach = Rectangle::new(reach.loc - Point::from((0, above)), reach.size + Size::from((0, above)));
+        let mut rect = self.to_physical(reach.loc.to_f64(), reach.size.to_f64());
+        let shadow = self.effects.shadow.map_or(0.0, |shadow| shadow.reach);
+        let mark = self.effects.mark.map_or(0.0, |mark| mark.width);
+        // One pixel more: `grid` moves unscaled trees by up to half a pixel.
+        let margin = (shadow.max(mark) * self.scale).ceil() as i32 + 1;
+        rect.loc -= Point::from((margin, margin));
+        rect.size += Size::from((margin * 2, margin * 2));
+        rect
+    }
+
+    /// Cuts the corners of the layers from `above` on, which are one window at `rect`, and adds what lies below it.
+    fn decorate(
+        &self,
+        scene: &mut Scene,
+        above: usize,
+        decoration: &Decoration,
+        rect: Rectangle<i32, Physical>,
+        opacity: f64,
+    ) {
+        let free = decoration.stands_free;
+        let physical = |length: f64| (length * self.scale).round() as i32;
+        let usual = if free { self.effects.corner_radius } else { 0.0 };
+        let radius = physical(decoration.corner_radius.unwrap_or(usual));
+        // A window and its title bar are one thing for all that is around them.
+        let bar = if decoration.has_bar { physical(f64::from(TITLES)) } else { 0 };
+        let rect = Rectangle::new(rect.loc - Point::from((0, bar)), rect.size + Size::from((0, bar)));
+        let window = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
+        let translucent = scene.layers[above..].last().is_some_and(is_translucent);
+        if window.radius > 0 {
+            for layer in &mut scene.layers[above..] {
+                round(layer, window);
+            }
+        }
+        let depth = scene.layers.len();
+        let names = &decoration.names;
+        let mut add = |id: &Id, opacity: f64, kind| {
+            scene.effects.push(Effect { id: id.clone(), depth, opacity: opacity as f32, kind });
+        };
+        let mark = self.effects.mark.and_then(|mark| Some((mark, mark.says(decoration.edge)?)));
+        if let Some((mark, colour)) = mark {
+            let width = physical(mark.width).max(1);
+            let around = Point::from((width, width));
+            let outer =
+                Rectangle::new(rect.loc - around, Size::from((rect.size.w + 2 * width, rect.size.h + 2 * width)));
+            let area = Rounded { rect: outer, radius: if window.radius > 0 { window.radius + width } else { 0 } };
+            let hole = Rounded { rect: Rectangle::new(around, rect.size), radius: window.radius };
+            add(&names.mark, opacity, EffectKind::Colour { area, hole, colour });
+        }
+        if let Some(picture) = &decoration.titles {
+            let above = if decoration.has_bar { 0 } else { physical(f64::from(TITLES)) };
+            let at = rect.loc - Point::from((0, above));
+            let size = Size::from((picture.image().width, picture.image().height));
+            let kind = EffectKind::Picture { rect: Rectangle::new(at, size), picture: picture.clone() };
+            add(&names.titles, opacity, kind);
+        }
+        // Where the window is opaque nobody would see it; where its client says what is to be blurred, it knows better.
+        let says = |layer: &Layer| layer.blurred.is_some();
+        if self.effects.blur > 0 && translucent && !scene.layers[above..].iter().any(says) {
+            add(&names.blur, opacity, EffectKind::Blur { area: window, passes: self.effects.blur });
+        }
+        if let (true, Some(shadow)) = (free, self.effects.shadow) {
+            let reach = physical(shadow.reach);
+            add(&names.shadow, opacity * shadow.opacity, EffectKind::Shadow { window, reach });
+        }
+    }
+
+    /// Adds the last that is seen of a window, `shift` from where it was.
+    pub fn ghost(&self, scene: &mut Scene, ghost: &Ghost, shift: Point<f64, Logical>, present: Instant) {
+        let mut look = ghost.at(present);
+        look.rect.loc += shift;
+        let fit = Fit { from: ghost.geometry.to_f64(), to: look.rect, fills: false };
+        let above = scene.layers.len();
+        for part in &ghost.parts {
+            let Some(mut layer) = self.layer(&part.content, part.place, fit, look.opacity) else { continue };
+            let shape = Arc::make_mut(&mut layer.shape);
+            shape.id = part.id.clone();
+            shape.snapshot = Some(part.name.clone());
+            shape.kept_out = ghost.kept_out;
+            scene.layers.push(layer);
+            self.blur_behind(scene, part.place, fit);
+        }
+        let rect = self.on_grid(look.rect, self.grid(fit));
+        self.decorate(scene, above, &ghost.decoration, rect, look.opacity);
+    }
+
+    /// Adds a tree of surfaces, topmost first.
+    fn tree(&self, scene: &mut Scene, root: &WlSurface, fit: Fit, opacity: f64) {
+        find_downward(root, &mut |surface, states, place| {
+            let content = SurfaceContent::of(surface, states)?;
+            // What a view shows that is not there any more lies above nothing but its background.
+            self.kept(scene, surface, (place, content.size), fit, opacity);
+            self.stretched(scene, surface, (place, content.size), fit, opacity);
+            if let Some(layer) = self.layer(&content, place, fit, opacity) {
+                scene.layers.push(layer);
+                self.blur_behind(scene, place, fit);
+            }
+            None::<()>
+        });
+    }
+
+    /// Blurs what lies behind the lowest layer of `scene`, where its client wants that.
+    fn blur_behind(&self, scene: &mut Scene, place: tree::Place, fit: Fit) {
+        let depth = scene.layers.len();
+        let (Some(layer), passes) = (scene.layers.last(), self.effects.blur) else { return };
+        let Some(blurred) = layer.blurred.clone().filter(|_| passes > 0) else { return };
+        let (whole, (across, down)) = (Rectangle::from_size(layer.size), fit.zoom());
+        let (origin, target, opacity, grid) = (fit.point(place.origin), layer.target, layer.opacity, self.grid(fit));
+        let behind = blurred.iter().filter_map(|(id, rect)| {
+            let rect = rect.intersection(whole)?.to_f64();
+            let at = origin + Point::from((rect.loc.x * across, rect.loc.y * down));
+            let rect = Rectangle::new(at, Size::from((rect.size.w * across, rect.size.h * down)));
+            let rect = self.on_grid(rect, grid);
+            // What a view cuts away of the surface it cuts away of that, too.
+            let rect = rect.intersection(target).filter(|rect| !rect.is_empty())?;
+            let kind = EffectKind::Blur { area: Rounded { rect, radius: 0 }, passes };
+            Some(Effect { id: id.clone(), depth, opacity, kind })
+        });
+        scene.effects.extend(behind);
+    }
+
+    /// Contents of a view that were taken away, as they were, until others cover it.
+    fn kept(&self, scene: &mut Scene, view: &WlSurface, at: (tree::Place, Size<i32, Logical>), fit: Fit, opacity: f64) {
+        let Some(scrolled) = self.surfaces.get(view).and_then(|entry| entry.scroll.as_deref()) else { return };
+        let (place, size) = at;
+        for kept in scrolled.kept() {
+            let seen = Rectangle::new(place.origin, size.to_f64());
+            let crop = place.crop.map_or(Some(seen), |crop| crop.intersection(seen));
+            let origin = place.origin + scrolled.place(&kept.said);
+            let layer = crop.and_then(|_| self.layer(&kept.content, tree::Place { origin, crop }, fit, opacity));
+            scene.layers.extend(layer.map(|mut layer| {
+                let shape = Arc::make_mut(&mut layer.shape);
+                (shape.id, shape.snapshot) = (kept.id.clone(), Some(Snapshot(kept.name.clone())));
+                layer
+            }));
+        }
+    }
+
+    /// One surface; `None` where nothing of it is left.
+    pub(in crate::output) fn layer(
+        &self,
+        content: &SurfaceContent,
+        place: tree::Place,
+        fit: Fit,
+        opacity: f64,
+    ) -> Option<Layer> {
+        let (origin, zoom, grid) = (fit.point(place.origin), fit.zoom(), self.grid(fit));
+        let zoomed = |size: Size<i32, Logical>| {
+            Size::<f64, Logical>::from((f64::from(size.w) * zoom.0, f64::from(size.h) * zoom.1))
+        };
+        let target = self.on_grid(Rectangle::new(origin, zoomed(content.size)), grid);
+        let opaque = content.opaque.iter().map(|rect| {
+            let at = origin + Point::from((f64::from(rect.loc.x) * zoom.0, f64::from(rect.loc.y) * zoom.1));
+            let rect = self.on_grid(Rectangle::new(at, zoomed(rect.size)), grid);
+            // Filtering fades the outermost pixels of what is scaled.
+            let fades = if zoom == (1.0, 1.0) { 0 } else { 1 };
+            let size = (rect.size.w - 2 * fades, rect.size.h - 2 * fades);
+            let inner = Point::from((fades, fades));
+            Rectangle::new(rect.loc - target.loc + inner, Size::from((size.0.max(0), size.1.max(0))))
+        });
+        let mut shape = Shape {
+            id: Id::from_wayland_resource(&content.surface),
+            opaque: opaque.collect(),
+            surface: content.surface.clone(),
+            buffer_size: content.buffer_size,
+            buffer_scale: content.buffer_scale,
+            buffer_transform: content.buffer_transform,
+            source: content.source,
+            whole: content.source,
+            size: content.size,
+            solid: content.opaque.to_vec(),
+            target,
+            origin,
+            crop: place.crop.map(|crop| {
+                let size = Size::from((crop.size.w * zoom.0, crop.size.h * zoom.1));
+                Rectangle::new(fit.point(crop.loc), size)
+            }),
+            stretch: zoom,
+            opacity: opacity as f32 * content.opacity,
+            own_opacity: content.opacity,
+            blurred: content.blurred.clone(),
+            clip: None,
+            snapshot: None,
+            kept_out: false,
+        };
+        if let Some(crop) = shape.crop {
+            shape.cut(self.on_grid(crop, grid))?;
+        }
+        let (buffer, damage) = (Some(content.buffer.clone()), content.damage.clone());
+        Some(Layer { shape: Arc::new(shape), buffer, damage, plane: None })
+    }
+
+    /// An unscaled tree begins on a whole pixel: so its size in pixels does not depend on its place, and clients draw for
+    /// exactly that size. A scaled tree is not moved.
+    pub(in crate::output) fn grid(&self, fit: Fit) -> Grid {
+        if fit.zoom() != (1.0, 1.0) {
+            return Grid { nudge: Point::default(), fills: fit.fills };
+        }
+        let root = fit.point(Point::default()) - self.area.loc.to_f64();
+        let whole = |value: f64| (value * self.scale + 0.5 + INEXACT).floor() / self.scale - value;
+        Grid { nudge: Point::from((whole(root.x), whole(root.y))), fills: fit.fills }
+    }
+
+    /// Edges are rounded, not sizes, so that neighbours in a tree stay neighbours at fractional scales.
+    pub(in crate::output) fn on_grid(&self, rect: Rectangle<f64, Logical>, grid: Grid) -> Rectangle<i32, Physical> {
+        let mut physical = self.to_physical(rect.loc + grid.nudge, rect.size);
+        let (Some(pixels), true) = (self.pixels, grid.fills) else { return physical };
+        let end = rect.loc + rect.size - self.area.loc.to_f64();
+        let (right, bottom) = (physical.loc.x + physical.size.w, physical.loc.y + physical.size.h);
+        // The logical size of an output is rounded: its last pixel may lie beyond the end of its last logical pixel.
+        if end.x + INEXACT >= f64::from(self.area.size.w) && right < pixels.w {
+            physical.size.w += pixels.w - right;
+        }
+        if end.y + INEXACT >= f64::from(self.area.size.h) && bottom < pixels.h {
+            physical.size.h += pixels.h - bottom;
+        }
+        physical
+    }
+
+    /// A rectangle in global logical coordinates, in pixels of the output.
+    pub(in crate::output) fn to_physical(
+        &self,
+        at: Point<f64, Logical>,
+        size: Size<f64, Logical>,
+    ) -> Rectangle<i32, Physical> {
+        let relative = at - self.area.loc.to_f64();
+        // Halves go the same way on both sides of zero.
+        let edge = |value: f64| (value * self.scale + 0.5 + INEXACT).floor() as i32;
+        let (left, top) = (edge(relative.x), edge(relative.y));
+        let (right, bottom) = (edge(relative.x + size.w), edge(relative.y + size.h));
+        Rectangle::new((left, top).into(), (right - left, bottom - top).into())
+    }
+}
+
+/// Layers of something that is kept out of pictures.
+fn keep_out(layers: &mut [Layer], is_kept_out: bool) {
+    if is_kept_out {
+        layers.iter_mut().for_each(|layer| Arc::make_mut(&mut layer.shape).kept_out = true);
+    }
+}
+
+/// Cuts a layer to the corners of its window: it is not opaque there.
+fn round(layer: &mut Layer, window: Rounded) {
+    let corners = window.corners();
+    if !corners.iter().any(|corner| corner.overlaps(layer.target)) {
+        return;
+    }
+    let shape = Arc::make_mut(&mut layer.shape);
+    shape.clip = Some(window);
+    let corners = corners.map(|corner| Rectangle::new(corner.loc - shape.target.loc, corner.size));
+    shape.opaque = shape.opaque.iter().flat_map(|rect| rect.subtract_rects(corners)).collect();
+}
+
+/// Whether what lies below a layer is seen through it, apart from its edges.
+fn is_translucent(layer: &Layer) -> bool {
+    let (width, height) = (layer.target.size.w - 2, layer.target.size.h - 2);
+    if width <= 0 || height <= 0 {
+        return false;
+    }
+    let inner = Rectangle::new(Point::from((1, 1)), Size::from((width, height)));
+    !inner.subtract_rects(layer.opaque.iter().copied()).is_empty()
+}

@@ -1,0 +1,201 @@
+//! A scene's layers that planes show instead of being composed: asked of the display one by one, topmost first.
+
+use std::sync::Arc;
+
+use smithay::utils::{Physical, Rectangle, Size};
+
+use crate::backend::PixelRect;
+use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
+use crate::output::OutputState;
+use crate::output::scene::plane_choice::{Look, Offer, Over, direct_candidate, overlay_candidates};
+use crate::scene::{EffectKind, Layer, OnPlane, Scene};
+use crate::state::State;
+use crate::surface::memories::Memories;
+use crate::turn::Turn;
+
+/// Lets planes show clients' buffers, or not.
+pub fn switch(state: &mut State, on: bool) {
+    if std::mem::replace(&mut state.protocols.dmabuf.memories.on_planes, on) != on {
+        // Nothing looks different, and yet all is to be shown anew.
+        state.outputs.states_mut().for_each(|output| output.drawn = Arc::default());
+    }
+}
+
+impl OutputState {
+    /// Decides which layers of `scene` planes show in the next frame, and marks them.
+    pub(in crate::output) fn choose_planes(&mut self, scene: &mut Scene, memories: &Memories) -> Planes {
+        let capabilities = self.display.capabilities();
+        let offer = Offer { overlays: capabilities.overlay_planes as usize, direct: capabilities.direct_scanout };
+        let draws_cursor = capabilities.cursor_plane.is_none();
+        if !memories.on_planes || offer == Offer::default() || memories.is_empty() {
+            return Planes::default();
+        }
+        let contents: Vec<Option<PlaneContent>> =
+            scene.layers.iter().map(|layer| content(layer, scene, memories)).collect();
+        if contents.iter().all(Option::is_none) {
+            return Planes::default();
+        }
+        let looks: Vec<Look> = scene
+            .layers
+            .iter()
+            .zip(&contents)
+            .map(|(layer, content)| Look { target: layer.target, plain: content.is_some() })
+            .collect();
+        let over = over(scene, draws_cursor);
+        let can_show = |planes: &Planes| self.display.can_show(planes);
+        let (planes, chosen) = arrange(can_show, offer, (&looks, &over), &contents, scene.size);
+        for (index, plane) in chosen {
+            scene.layers[index].plane = Some(plane);
+        }
+        planes
+    }
+}
+
+type Chosen = Vec<(usize, OnPlane)>;
+
+/// Takes as much as the display does, which is asked by `can_show`: a buffer that fills the screen with all that lies
+/// above it, or else as many of the others as it takes.
+fn arrange(
+    mut can_show: impl FnMut(&Planes) -> bool,
+    offer: Offer,
+    (looks, over): (&[Look], &[Over]),
+    contents: &[Option<PlaneContent>],
+    screen: Size<i32, Physical>,
+) -> (Planes, Chosen) {
+    let candidates: Vec<usize> = overlay_candidates(looks, over).collect();
+    // With all of them on overlays, is only one left?
+    let above: Vec<usize> = candidates.iter().copied().filter(|index| looks[*index].target.size != screen).collect();
+    let direct =
+        direct_candidate(looks, over, &above, screen).filter(|_| offer.direct && above.len() <= offer.overlays);
+    if let Some(direct) = direct {
+        let overlays = above.iter().filter_map(|index| contents[*index].clone()).collect();
+        let planes = Planes { direct: contents[direct].clone(), overlays };
+        if can_show(&planes) {
+            let above = above.into_iter().map(|index| (index, OnPlane::Overlay));
+            return (planes, above.chain([(direct, OnPlane::Primary)]).collect());
+        }
+    }
+    let (mut planes, mut chosen) = (Planes::default(), Chosen::new());
+    for index in candidates {
+        if planes.overlays.len() == offer.overlays {
+            break;
+        }
+        let Some(content) = contents[index].clone() else { continue };
+        planes.overlays.push(content);
+        if can_show(&planes) {
+            chosen.push((index, OnPlane::Overlay));
+        } else {
+            planes.overlays.pop();
+        }
+    }
+    (planes, chosen)
+}
+
+/// What is composed and is no layer.
+fn over(scene: &Scene, draws_cursor: bool) -> Vec<Over> {
+    let effects = scene.effects.iter().map(|effect| {
+        // A blur reads what lies around it, too.
+        let target = match effect.kind {
+            EffectKind::Blur { .. } => Rectangle::from_size(scene.size),
+            _ => effect.target(),
+        };
+        Over { target, depth: effect.depth }
+    });
+    let cursor = scene.cursor.as_ref().filter(|_| draws_cursor).map(|cursor| {
+        let size = (cursor.image.width, cursor.image.height);
+        Over { target: Rectangle::new(cursor.position, size.into()), depth: 0 }
+    });
+    effects.chain(cursor).collect()
+}
+
+/// The layer as a plane would show it, if one can: a client's buffer in a device's memory, as it is, with nothing to be
+/// seen through it, turned as the panel wants it. Planes turn nothing themselves.
+fn content(layer: &Layer, scene: &Scene, memories: &Memories) -> Option<PlaneContent> {
+    let buffer = layer.buffer.as_ref()?;
+    let plain = layer.opacity >= 1.0
+        && layer.clip.is_none()
+        && layer.snapshot.is_none()
+        && Turn::from(layer.buffer_transform) == scene.turn;
+    let whole = Rectangle::from_size(layer.target.size);
+    let opaque = whole.subtract_rects(layer.opaque.iter().copied()).is_empty();
+    if !plain || !opaque || layer.target.is_empty() {
+        return None;
+    }
+    let memory: Arc<DeviceMemory> = memories.of(buffer)?;
+    let source = crate::render::source(layer);
+    let Rectangle { loc: at, size } = scene.turn.rect(layer.target, scene.size);
+    Some(PlaneContent {
+        memory,
+        hold: memories.hold(buffer),
+        source: SourceRect { x: source.loc.x, y: source.loc.y, width: source.size.w, height: source.size.h },
+        target: PixelRect { x: at.x, y: at.y, width: size.w, height: size.h },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCREEN: (i32, i32) = (1000, 600);
+    const ALL: Offer = Offer { overlays: 2, direct: true };
+
+    /// Layers at these places, all of which could be on planes.
+    fn layers(places: &[(i32, i32, i32, i32)]) -> (Vec<Look>, Vec<Option<PlaneContent>>) {
+        let layer = |&(x, y, width, height): &(i32, i32, i32, i32)| {
+            let (w, h) = (width.unsigned_abs(), height.unsigned_abs());
+            let memory = DeviceMemory { width: w, height: h, format: 0, modifier: 0, parts: Vec::new() };
+            let target = PixelRect { x, y, width, height };
+            let content =
+                PlaneContent { memory: Arc::new(memory), hold: Arc::new(()), source: SourceRect::default(), target };
+            let target = Rectangle::new((x, y).into(), (width, height).into());
+            (Look { target, plain: true }, Some(content))
+        };
+        places.iter().map(layer).unzip()
+    }
+
+    fn chosen(places: &[(i32, i32, i32, i32)], offer: Offer, can_show: impl FnMut(&Planes) -> bool) -> Chosen {
+        let (looks, contents) = layers(places);
+        arrange(can_show, offer, (&looks, &[]), &contents, SCREEN.into()).1
+    }
+
+    const FULL: (i32, i32, i32, i32) = (0, 0, SCREEN.0, SCREEN.1);
+    const LEFT: (i32, i32, i32, i32) = (0, 0, 100, 100);
+    const RIGHT: (i32, i32, i32, i32) = (500, 0, 100, 100);
+
+    #[test]
+    fn a_buffer_that_fills_the_screen_is_the_primary_planes_and_what_lies_above_it_the_overlays() {
+        use OnPlane::{Overlay, Primary};
+        assert_eq!(chosen(&[FULL], ALL, |_| true), [(0, Primary)]);
+        assert_eq!(chosen(&[LEFT, FULL], ALL, |_| true), [(0, Overlay), (1, Primary)]);
+    }
+
+    #[test]
+    fn what_the_driver_refuses_is_composed_and_the_rest_is_not() {
+        let no_direct = |planes: &Planes| planes.direct.is_none();
+        assert_eq!(chosen(&[LEFT, FULL], ALL, no_direct), [(0, OnPlane::Overlay)]);
+        let not_left = |planes: &Planes| planes.contents().all(|content| content.target.x > 0);
+        assert_eq!(chosen(&[LEFT, RIGHT], ALL, not_left), [(1, OnPlane::Overlay)]);
+        assert_eq!(chosen(&[LEFT, FULL], ALL, |_| false), []);
+    }
+
+    #[test]
+    fn no_more_overlays_are_asked_for_than_there_are() {
+        let most = |planes: &Planes| {
+            assert!(planes.overlays.len() <= 1, "{planes:?}");
+            true
+        };
+        let one = Offer { overlays: 1, ..ALL };
+        assert_eq!(chosen(&[LEFT, RIGHT, FULL], one, most), [(0, OnPlane::Overlay)]);
+        assert_eq!(chosen(&[LEFT], Offer { overlays: 0, direct: true }, most), []);
+    }
+
+    #[test]
+    fn what_goes_onto_a_plane_is_asked_for_with_all_that_is_there_already() {
+        let mut asked = Vec::new();
+        chosen(&[LEFT, RIGHT], ALL, |planes| {
+            asked.push(planes.contents().count());
+            true
+        });
+        assert_eq!(asked, [1, 2]);
+    }
+}

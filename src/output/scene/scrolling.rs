@@ -1,0 +1,148 @@
+//! Views that are scrolled: at each latch of their output they go where they are in the frame that is chosen.
+
+use smithay::backend::renderer::{BufferType, buffer_type};
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point};
+use smithay::wayland::compositor;
+
+use crate::output::OutputState;
+use crate::output::Outputs;
+use crate::render::Ahead;
+use crate::scene::Layer;
+use crate::state::State;
+use crate::surface::content::SurfaceContent;
+use crate::surface::scroll::{self, ScrollListener};
+use crate::surface::tree::find_downward;
+use crate::surface::{self, Entry, Surfaces};
+use upbeat_timing::id::OutputId;
+use upbeat_timing::record::Need;
+use upbeat_timing::scroll::{Movement, ShownAt};
+use upbeat_timing::target::Target;
+use upbeat_timing::time::{Clock, Instant};
+
+use std::sync::Arc;
+
+/// Where a frame shows a view whose client wants to hear of it.
+#[derive(Debug)]
+pub(in crate::output) struct Report {
+    listener: Arc<dyn ScrollListener>,
+    at: ShownAt,
+}
+
+impl Report {
+    /// The frame was seen.
+    pub fn presented(&self, present: Instant) {
+        self.listener.tell_offset(self.at, present);
+    }
+}
+
+/// Somebody asks something of the view of `surface`, now.
+pub fn ask(state: &mut State, surface: &WlSurface, movement: Movement) {
+    let now = state.clock.now();
+    ask_at(state, surface, now, movement);
+}
+
+/// The same at the time of the input that asks for it.
+pub fn ask_at(state: &mut State, surface: &WlSurface, at: Instant, movement: Movement) {
+    let Some(entry) = state.surfaces.get_mut(surface) else { return };
+    let Some(view) = &mut entry.scroll else { return };
+    view.ask(surface, at, movement);
+    need(state, surface);
+}
+
+/// The next frame of the output that moves the view of `surface` is to be made.
+fn need(state: &mut State, surface: &WlSurface) {
+    let home = home(&state.surfaces, &state.outputs, surface);
+    if let Some(output) = home.and_then(|id| state.outputs.by_id_mut(id)) {
+        output.need(Need::Scroll);
+    }
+}
+
+/// The output that moves the view of `surface`: one that shows something of it, if only contents that cover it. Of several the
+/// one that paces it.
+fn home(surfaces: &Surfaces, outputs: &Outputs, surface: &WlSurface) -> Option<OutputId> {
+    let paced_by = surfaces.get(surface).and_then(|entry| entry.output);
+    let contents = compositor::get_children(surface);
+    let shows = |output: &&OutputState| {
+        let mut parts = std::iter::once(surface).chain(&contents);
+        output.on && parts.any(|part| output.stage.has(part) == Some(true))
+    };
+    let by_pacing = paced_by.and_then(|id| outputs.by_id(id)).filter(shows);
+    by_pacing.or_else(|| outputs.states().find(shows)).map(|output| output.id).or(paced_by).or(outputs.first())
+}
+
+/// Where the origin of `surface` is as it is seen (global logical coordinates): as its own pixels say, or those of another
+/// surface of its window where nothing is seen of it. `near`: where on the screen.
+pub fn origin_on_screen(state: &State, surface: &WlSurface, near: Point<f64, Logical>) -> Option<Point<f64, Logical>> {
+    let layers = || state.outputs.states().flat_map(|output| &output.on_screen.layers);
+    let seen = || layers().filter(|layer| layer.snapshot.is_none());
+    let origin = |layer: &Layer| near - layer.to_surface(near);
+    if let Some(layer) = seen().find(|layer| layer.surface == *surface) {
+        return Some(origin(layer));
+    }
+    let root = surface::root(surface);
+    let other = seen().find(|layer| surface::root(&layer.surface) == root)?;
+    let place = |of: &WlSurface| find_downward(&root, &mut |surface, _, place| (surface == of).then_some(place.origin));
+    Some(origin(other) + (place(surface)? - place(&other.surface)?))
+}
+
+/// A view that is on its way goes on, on the output that shows it.
+fn hand_over(state: &mut State, surface: &WlSurface) {
+    if state.surfaces.get(surface).and_then(|entry| entry.scroll.as_ref()).is_some_and(|view| view.is_active()) {
+        need(state, surface);
+    }
+}
+
+/// Puts the views of output `id` where they are in the frame for `target`.
+pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) {
+    let now = state.clock.now();
+    let concerned = |entry: &&Entry| entry.scroll.as_ref().is_some_and(|view| view.is_concerned());
+    let concerned: Vec<WlSurface> =
+        state.surfaces.awake().filter(concerned).map(|entry| entry.surface.clone()).collect();
+    let (ours, others): (Vec<_>, Vec<_>) =
+        concerned.into_iter().partition(|view| home(&state.surfaces, &state.outputs, view) == Some(id));
+    // Some may have gone there since they were last asked for anything.
+    others.iter().for_each(|view| hand_over(state, view));
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    let scale = output.output.current_scale().fractional_scale();
+    (output.scrolls, output.keeps) = (false, false);
+    output.reports.clear();
+    let OutputState { scrolls, keeps, reports, .. } = output;
+    let whole = state.surfaces.scroll.whole;
+    let (mut moved, mut touched) = (false, Vec::new());
+    for surface in &ours {
+        let Some(view) = state.surfaces.get_mut(surface).and_then(|entry| entry.scroll.as_mut()) else { continue };
+        view.set_supply(whole);
+        let answer = view.latch(surface, target, now, scale);
+        moved |= answer.moved;
+        touched.extend(answer.touched.then_some(surface));
+        *scrolls |= answer.goes_on;
+        *keeps |= !view.kept().is_empty();
+        reports.extend(answer.reported.map(|at| Report { listener: view.listener.clone(), at }));
+    }
+    if moved {
+        state.shell.note_change();
+    }
+    announce(&state.outputs, &touched);
+}
+
+/// What these views show, or will, is copied before it is seen, where whoever draws has to copy it.
+fn announce(outputs: &Outputs, views: &[&WlSurface]) {
+    let Some(renderer) = outputs.renderer.as_ref().filter(|renderer| renderer.copies() && !views.is_empty()) else {
+        return;
+    };
+    let is_shared = |content: &SurfaceContent| matches!(buffer_type(&content.buffer), Some(BufferType::Shm));
+    let contents = views.iter().flat_map(|view| scroll::by_distance(view)).filter(|(content, _)| is_shared(content));
+    let ahead = contents.map(|(content, near)| {
+        let SurfaceContent { surface, buffer, damage, .. } = content;
+        Ahead { surface, buffer, damage, near }
+    });
+    renderer.announce(ahead.collect(), outputs.drawn.clone());
+}
+
+/// After a latch: what is on its way is to be shown in the next frame.
+pub(in crate::output) fn go_on(output: &mut OutputState) {
+    if output.scrolls {
+        output.need(Need::Scroll);
+    }
+}

@@ -1,0 +1,104 @@
+//! What is seen of a scroll view where its document is not there yet, if its client wants that: the last row or column of what
+//! is, stretched.
+//!
+//! ```text
+//!   ┌─────────┐ view
+//!   │ content │
+//!   │─────────│◄─ its last row
+//!   │ │ │ │ │ │   the same, over all that is missing
+//!   └─┴─┴─┴─┴─┘
+//! ```
+
+use std::sync::Arc;
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
+
+use crate::output::scene::placing::{Fit, Placing};
+use crate::scene::{Scene, Shape};
+use crate::surface::scroll::StretchedContent;
+use crate::surface::tree;
+use upbeat_timing::scroll::Side;
+
+impl Placing<'_> {
+    /// The last rows or columns of a view's contents, over what is missing of its document at its ends.
+    pub(in crate::output) fn stretched(
+        &self,
+        scene: &mut Scene,
+        view: &WlSurface,
+        at: (tree::Place, Size<i32, Logical>),
+        fit: Fit,
+        opacity: f64,
+    ) {
+        let scrolled = self.surfaces.get(view).and_then(|entry| entry.scroll.as_deref());
+        let Some(scrolled) = scrolled.filter(|scrolled| !scrolled.stretched().is_empty()) else { return };
+        let (place, size) = at;
+        let seen = Rectangle::new(place.origin, size.to_f64());
+        let mut document = scrolled.document();
+        document.loc += place.origin;
+        let crop = place.crop.map_or(Some(seen), |crop| crop.intersection(seen));
+        let Some(crop) = crop.and_then(|crop| crop.intersection(document)) else { return };
+        let sides = if scrolled.goes_down() { [Side::Up, Side::Down] } else { [Side::Left, Side::Right] };
+        for (end, side) in sides.into_iter().enumerate() {
+            let strip = |stretched: &StretchedContent| {
+                let StretchedContent { content, said, ends } = stretched;
+                let origin = place.origin + scrolled.place(said);
+                let gap = gap(Rectangle::new(origin, content.size.to_f64()), crop, side)?;
+                let mut layer = self.layer(content, tree::Place { origin, crop: None }, fit, opacity)?;
+                let shape = Arc::make_mut(&mut layer.shape);
+                let (zoom, length) = (fit.zoom(), if scrolled.goes_down() { gap.size.h } else { gap.size.w });
+                let gap = Rectangle::new(fit.point(gap.loc), Size::from((gap.size.w * zoom.0, gap.size.h * zoom.1)));
+                shape.id = ends[end].clone();
+                reach_out(shape, side, self.on_grid(gap, self.grid(fit)))?;
+                Some((length, layer))
+            };
+            let mut strips: Vec<_> = scrolled.stretched().iter().filter_map(strip).collect();
+            // Of two tiles in one column that further out is the last.
+            strips.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+            scene.layers.extend(strips.into_iter().map(|(_, layer)| layer));
+        }
+    }
+}
+
+/// What lies between a content and the edge of what is seen on this side; `None` if the content is not seen, or reaches it.
+fn gap(content: Rectangle<f64, Logical>, seen: Rectangle<f64, Logical>, side: Side) -> Option<Rectangle<f64, Logical>> {
+    let across = content.intersection(seen)?;
+    let (end, edge) = (content.loc + content.size, seen.loc + seen.size);
+    let (from, to) = match side {
+        Side::Up => ((across.loc.x, seen.loc.y), (across.loc.x + across.size.w, content.loc.y)),
+        Side::Down => ((across.loc.x, end.y), (across.loc.x + across.size.w, edge.y)),
+        Side::Left => ((seen.loc.x, across.loc.y), (content.loc.x, across.loc.y + across.size.h)),
+        Side::Right => ((end.x, across.loc.y), (edge.x, across.loc.y + across.size.h)),
+    };
+    let size = Size::from(((to.0 - from.0).max(0.0), (to.1 - from.1).max(0.0)));
+    (size.w > 0.0 && size.h > 0.0).then(|| Rectangle::new(from.into(), size))
+}
+
+/// Shows the last row or column of its content on this side, over `gap`, instead of the content. It hides nothing for sure, and
+/// takes no input.
+fn reach_out(shape: &mut Shape, side: Side, gap: Rectangle<i32, Physical>) -> Option<()> {
+    let (source, target) = (shape.source, shape.target);
+    // The last but one, in whole pixels: filtering mixes a row with its neighbours, and beyond the last one there is nothing.
+    let pixel = 1.0 / f64::from(shape.buffer_scale.max(1));
+    let inset = |length: f64| pixel.min((length - pixel).max(0.0) / 2.0);
+    let inset = Point::<f64, Logical>::from((inset(source.size.w), inset(source.size.h)));
+    let last = source.loc + source.size - Point::from((pixel, pixel)) - inset;
+    let (across, down) = (Size::from((source.size.w, pixel)), Size::from((pixel, source.size.h)));
+    let strip = match side {
+        Side::Up => Rectangle::new((source.loc.x, source.loc.y + inset.y).into(), across),
+        Side::Down => Rectangle::new((source.loc.x, last.y).into(), across),
+        Side::Left => Rectangle::new((source.loc.x + inset.x, source.loc.y).into(), down),
+        Side::Right => Rectangle::new((last.x, source.loc.y).into(), down),
+    };
+    // As wide as the content is: then what is not seen of that is cut away.
+    let whole = match side {
+        Side::Up | Side::Down => Rectangle::new((target.loc.x, gap.loc.y).into(), (target.size.w, gap.size.h).into()),
+        Side::Left | Side::Right => {
+            Rectangle::new((gap.loc.x, target.loc.y).into(), (gap.size.w, target.size.h).into())
+        }
+    };
+    (shape.source, shape.target) = (strip, whole);
+    (shape.opaque, shape.solid, shape.blurred) = (Vec::new(), Vec::new(), None);
+    // Neither is left where it is less than a pixel.
+    shape.cut(gap).filter(|()| !shape.target.is_empty())
+}
