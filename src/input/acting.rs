@@ -7,8 +7,9 @@ use smithay::utils::{Logical, Rectangle};
 
 use super::drag::DragSource;
 use super::text::keys as text_keys;
-use super::{ShortcutTarget, drag, shortcuts, switcher, waking};
+use super::{ShortcutTarget, drag, shortcuts, switcher};
 use crate::bindings::Action;
+use crate::output::power::{self, LitBy};
 use crate::shell::floating::{self, Axis};
 use crate::shell::layout::op::{Direction, Side};
 use crate::shell::question::{self, Taken};
@@ -73,7 +74,7 @@ pub fn run(state: &mut State, action: &Action) {
         Action::Shortcuts => shortcuts::toggle(state),
         Action::NextKeyboardLayout => switch_layout(state, true),
         Action::PreviousKeyboardLayout => switch_layout(state, false),
-        Action::OutputsOff => waking::darken(state),
+        Action::OutputsOff => power::darken(state, LitBy::Input),
         Action::None => {}
     }
 }

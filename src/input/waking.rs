@@ -5,15 +5,12 @@
 //! what cannot be seen, and neither is its release.
 
 use crate::input::event::{Gesture, InputEvent};
-use crate::output::power;
+use crate::output::power::{self, LitBy};
 use crate::state::State;
-use upbeat_timing::id::OutputId;
 
-/// Outputs that are off, and what is not for anybody.
+/// Input that lights outputs, and is not for anybody.
 #[derive(Debug, Default)]
 pub struct Waking {
-    /// Off until somebody does something.
-    darkened: Vec<OutputId>,
     /// Somebody was told that nobody does anything, and hears of the next input.
     pub is_awaited: bool,
     /// The event at hand lights outputs.
@@ -29,22 +26,13 @@ impl Waking {
     }
 }
 
-/// All outputs that are on are off until somebody does something.
-pub(super) fn darken(state: &mut State) {
-    let lit: Vec<_> = state.outputs.states().filter(|output| output.on).map(|output| output.id).collect();
-    lit.iter().for_each(|id| power::set(state, *id, false));
-    state.input.waking.darkened.extend(lit);
-}
-
 /// Somebody uses the seat. Lights what was switched off until then; returns whether there is no more to be done about it.
 pub(super) fn used(state: &mut State, event: &InputEvent) -> bool {
     let wakes = event.wakes();
-    let waking = &state.input.waking;
-    let lights = wakes && (waking.is_awaited || !waking.darkened.is_empty()) && is_dark(state);
+    let is_awaited = state.input.waking.is_awaited || power::waits_for(state, LitBy::Input);
+    let lights = wakes && is_awaited && is_dark(state);
     if wakes {
-        for id in std::mem::take(&mut state.input.waking.darkened) {
-            power::set(state, id, true);
-        }
+        power::light(state, LitBy::Input);
     }
     let waking = &mut state.input.waking;
     waking.lights = lights;

@@ -81,6 +81,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         global: Some(global),
         display,
         on: true,
+        lit_by: None,
         guesses_scale: placement.scale.is_none(),
         conductor: Conductor::new(machine, cores),
         is_placed: placement.position.is_some(),

@@ -68,8 +68,6 @@ pub struct Outputs {
     pub(crate) drawn: Option<Ping>,
     /// Displays of outputs that were taken out of the layout.
     pub parked: Vec<parking::Parked>,
-    /// Outputs that are dark because nobody draws.
-    darkened: Vec<OutputId>,
     /// Pictures that were asked for.
     captures: capture::Captures,
     /// When surfaces that nobody sees are called back next; `None` while none waits.
@@ -121,7 +119,6 @@ impl Outputs {
             renderer: None,
             drawn: None,
             parked: Vec::new(),
-            darkened: Vec::new(),
             captures: capture::Captures::default(),
             hidden_tick: None,
             next_decision: None,
@@ -165,6 +162,8 @@ pub struct OutputState {
     pub display: Box<dyn Display>,
     /// Whether it shows anything; see [`power`].
     pub on: bool,
+    /// The event that lights it again; `None` while it is on, and where a user or a client switched it off.
+    lit_by: Option<power::LitBy>,
     /// Nobody said at which scale it is shown: it is guessed from its size.
     pub guesses_scale: bool,
     /// When things happen on it.
@@ -295,17 +294,17 @@ impl OutputState {
         self.scenes
     }
 
-    /// How many surfaces' content the picture on screen was put together from.
+    /// How many surfaces' content the picture on screen was put together from. For tests.
     pub fn layers_on_screen(&self) -> usize {
         self.on_screen.layers.len()
     }
 
-    /// How often all windows were looked at for what is seen where, and not only what has changed.
+    /// How often all windows were looked at for what is seen where, and not only what has changed. For tests.
     pub const fn arrangements(&self) -> u64 {
         self.stage.number()
     }
 
-    /// How many windows were looked at for that.
+    /// How many windows were looked at for that. For tests.
     pub const fn looked_at(&self) -> u64 {
         self.stage.looked_at()
     }

@@ -1,35 +1,59 @@
 //! An output goes dark, and comes back.
 
-use super::clients::pacing;
+use super::{OutputState, clients::pacing};
 use crate::state::State;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::record::Need;
 use upbeat_timing::time::Clock;
 
+/// The event that lights an output which went dark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LitBy {
+    /// A renderer draws again.
+    Renderer,
+    /// The next input.
+    Input,
+}
+
 /// Switches an output on or off. Off, it keeps its place and its windows, but nothing on it is drawn and it has no
 /// timer: whoever draws there is called back once a second, as everybody is who cannot be seen.
 pub fn set(state: &mut State, id: OutputId, on: bool) {
-    state.outputs.darkened.retain(|output| *output != id);
+    mark(state, id, None);
     switch(state, id, on);
 }
 
-/// Nobody draws: what is on the screens would seem to be alive, and is not. They go dark until [`light`].
-pub(super) fn darken(state: &mut State) {
-    let lit: Vec<OutputId> = state.outputs.list.iter().filter(|output| output.on).map(|output| output.id).collect();
-    lit.iter().for_each(|id| switch(state, *id, false));
-    state.outputs.darkened.extend(lit);
+/// All outputs that are on go dark until [`light`] is called for the same event. Without a renderer the picture on a screen
+/// would seem to be alive.
+pub fn darken(state: &mut State, until: LitBy) {
+    let lit: Vec<OutputId> = state.outputs.states().filter(|output| output.on).map(|output| output.id).collect();
+    for id in lit {
+        switch(state, id, false);
+        mark(state, id, Some(until));
+    }
 }
 
-/// Somebody draws again: what was dark for the want of that is lit.
-pub(super) fn light(state: &mut State) {
-    let darkened = std::mem::take(&mut state.outputs.darkened);
-    darkened.into_iter().for_each(|id| switch(state, id, true));
+/// The event happened: the outputs that were dark until then are lit.
+pub fn light(state: &mut State, by: LitBy) {
+    let dark = state.outputs.states().filter(|output| output.lit_by == Some(by));
+    let dark: Vec<OutputId> = dark.map(|output| output.id).collect();
+    dark.into_iter().for_each(|id| set(state, id, true));
 }
 
-/// Outputs that are on, were there somebody who draws.
+/// Whether an output is dark until this event.
+pub fn waits_for(state: &State, event: LitBy) -> bool {
+    state.outputs.states().any(|output| output.lit_by == Some(event))
+}
+
+/// Outputs that are on, or would be if a renderer drew.
 pub fn wanted(state: &State) -> Vec<OutputId> {
-    let lit = state.outputs.list.iter().filter(|output| output.on).map(|output| output.id);
-    lit.chain(state.outputs.darkened.iter().copied()).collect()
+    let is_wanted = |output: &&OutputState| output.on || output.lit_by == Some(LitBy::Renderer);
+    state.outputs.states().filter(is_wanted).map(|output| output.id).collect()
+}
+
+fn mark(state: &mut State, id: OutputId, lit_by: Option<LitBy>) {
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.lit_by = lit_by;
+    }
 }
 
 fn switch(state: &mut State, id: OutputId, on: bool) {

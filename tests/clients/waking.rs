@@ -2,6 +2,7 @@
 
 use upbeat::bindings::Action;
 use upbeat::input::InputEvent;
+use upbeat::output::power::{self, LitBy};
 use upbeat_timing::time::Span;
 use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_v1::Mode;
 
@@ -103,4 +104,16 @@ fn what_ends_idleness_while_all_is_dark_is_nobodys_and_what_comes_after_it_is_no
         power.set_mode(Mode::On);
         world.settle();
     }
+}
+
+#[test]
+fn outputs_that_a_message_switched_on_and_off_again_stay_dark_whatever_is_pressed() {
+    let (mut world, _) = with_a_window();
+    let output = world.state.outputs.states().next().unwrap().id;
+    power::darken(&mut world.state, LitBy::Input);
+    power::set(&mut world.state, output, true);
+    power::set(&mut world.state, output, false);
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    assert!(!is_on(&world), "the wish for a lit output was replaced");
 }

@@ -12,7 +12,7 @@ use crate::backend::Buffer;
 use crate::output::OutputState;
 use crate::output::frame::handing_over;
 use crate::output::frame::{Content, CursorNow, Pixels};
-use crate::output::power;
+use crate::output::power::{self, LitBy};
 use crate::render::{Drawn, Finished, Job, JobId, Recovered, Renderer};
 use crate::scene::Scene;
 use crate::state::State;
@@ -36,7 +36,7 @@ impl OutputState {
         self.conductor.output().frames().at(Stage::Drawing).any(|frame| !frame.is_unwanted())
     }
 
-    /// How many frames of our own animations are chosen ahead and not drawn yet.
+    /// How many frames of our own animations are chosen ahead and not drawn yet. For tests.
     pub fn recorded_ahead(&self) -> usize {
         self.conductor.output().frames().recorded_ahead()
     }
@@ -165,24 +165,24 @@ fn recover(state: &mut State) {
         Ok(None) => return,
         Ok(Some(Recovered::Fresh)) => {
             tracing::warn!("OpenGL ES was lost: it goes on in a fresh context");
-            power::light(state);
+            power::light(state, LitBy::Renderer);
         }
         Ok(Some(Recovered::Pixman)) => {
             tracing::error!("OpenGL ES was lost again: Pixman draws from now on");
-            power::light(state);
+            power::light(state, LitBy::Renderer);
         }
         Ok(Some(Recovered::Gone)) => {
             tracing::error!("OpenGL ES is lost again and again: the outputs are dark until it draws");
-            power::darken(state);
+            power::darken(state, LitBy::Renderer);
         }
         Ok(Some(Recovered::Back)) => {
             tracing::warn!("OpenGL ES draws again");
-            return power::light(state);
+            return power::light(state, LitBy::Renderer);
         }
         Err(error) => {
             // The next turn has another try; nothing but input or a client brings one.
             tracing::error!(%error, "OpenGL ES was lost, and there is nothing else that draws");
-            return power::darken(state);
+            return power::darken(state, LitBy::Renderer);
         }
     }
     let crate::output::Outputs { list, renderer, .. } = &mut state.outputs;
