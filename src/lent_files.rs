@@ -57,7 +57,7 @@ pub fn is_kernels(file: impl AsFd) -> bool {
     mount_of(file.as_fd()).is_kernels()
 }
 
-/// How many files this process has left to be closed by others so far.
+/// How many files this process has left to be closed by others so far. For tests.
 pub fn left_to_others() -> usize {
     LEFT.load(Ordering::Relaxed)
 }

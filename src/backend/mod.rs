@@ -36,7 +36,6 @@ pub use upbeat_record::pixels::PixelBuffer;
 
 pub use upbeat_timing::beam::{Beam, PixelRect, ScanDirection};
 pub use upbeat_timing::id::FrameId;
-use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Instant, Span};
 
 /// Where a display's timestamps come from.
@@ -72,8 +71,6 @@ pub struct Capabilities {
     pub unreported: u32,
     /// The range of refresh intervals of a panel with variable refresh (shortest, longest), if it is switched on.
     pub variable_refresh: Option<(Span, Span)>,
-    /// Whether a plan may flip without waiting for the vblank.
-    pub asynchronous: bool,
     /// How this mode is scanned, seen on the picture as it is composed; `None` where nobody knows: no vblanks of hardware's
     /// or of the virtual display's own, or another compositor in between.
     pub scan: Option<Beam>,
@@ -186,9 +183,7 @@ pub struct CursorPlane {
 pub struct Plan {
     /// The frame's number, reported back with what became of it.
     pub frame: FrameId,
-    /// The refresh that it was made for.
-    pub target: RefreshIndex,
-    /// When that refresh is expected.
+    /// When the refresh that it was made for is expected.
     pub present: Instant,
     /// When a fresh frame for it would be chosen at the latest: nothing takes its place from then on, and a display that
     /// keeps it waiting need not wait any longer.
@@ -208,7 +203,6 @@ impl Plan {
     pub fn plain(frame: FrameId, change: Change) -> Self {
         Plan {
             frame,
-            target: RefreshIndex(0),
             present: Instant::ZERO,
             final_at: Instant::ZERO,
             change,
@@ -367,9 +361,6 @@ pub trait Display {
     fn can_show(&mut self, _planes: &plane::Planes) -> bool {
         false
     }
-
-    /// Whether `plan` would be taken as it is, without doing anything.
-    fn test(&self, plan: &Plan) -> Result<(), SubmitError>;
 
     /// Hands a frame over. Returns without waiting for the display. On an error the plan comes back. A frame that was taken
     /// is reported once: [`Presented`](DisplayEvent::Presented) (a rectangle: [`Written`](DisplayEvent::Written)),

@@ -55,7 +55,6 @@ pub use windows::WindowRule;
 use crate::shell::workspaces::Number;
 use crate::turn::Turn;
 pub use upbeat_record::ipc::message::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
-use upbeat_timing::estimator::MissBudget;
 use upbeat_timing::pacing::PacingWish;
 
 /// The whole configuration.
@@ -292,11 +291,6 @@ impl Config {
         let rules = self.devices.iter().filter(|rule| rule.name.matches(name));
         rules.fold(start, |settings, rule| rule.apply(settings))
     }
-
-    /// What the configuration says about the application that calls itself `app_id`.
-    pub fn app(&self, app_id: &str) -> AppSettings {
-        AppSettings::settle(&self.apps, app_id, self.miss_budget)
-    }
 }
 
 impl AppSettings {
@@ -322,13 +316,6 @@ impl AppSettings {
             workspace: rule.workspace.or(settings.workspace),
             capture: rule.capture.unwrap_or(settings.capture),
         })
-    }
-}
-
-impl MissBudgets {
-    /// The share that counts now.
-    pub fn now(&self, interactive: bool) -> MissBudget {
-        if interactive { self.interactive.miss_budget() } else { self.free_running.miss_budget() }
     }
 }
 

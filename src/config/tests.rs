@@ -7,6 +7,7 @@ use expect_test::{Expect, expect};
 use super::text::parse;
 use super::*;
 use crate::guard::{Kind, Privilege};
+use upbeat_timing::estimator::MissBudget;
 
 const DOCUMENTED: &str = include_str!("../../config/default.toml");
 
@@ -177,11 +178,12 @@ fn an_app_keeps_the_sessions_budget_unless_a_rule_says_otherwise() {
         miss-budget = { interactive = 5 }
         "#,
     );
-    assert_eq!(config.app("mpv").pacing, Some(PacingWish::Vsync));
-    assert_eq!(config.app("mpv").miss_budget.now(false), MissBudget::per_mille(20));
-    assert_eq!(config.app("game.one").miss_budget.now(true), MissBudget::per_mille(50));
-    assert_eq!(config.app("game.one").miss_budget.now(false), MissBudget::per_mille(20));
-    assert_eq!(config.app("foot").pacing, None);
+    let app = |app_id: &str| AppSettings::settle(&config.apps, app_id, config.miss_budget);
+    assert_eq!(app("mpv").pacing, Some(PacingWish::Vsync));
+    assert_eq!(app("mpv").miss_budget.free_running.miss_budget(), MissBudget::per_mille(20));
+    assert_eq!(app("game.one").miss_budget.interactive.miss_budget(), MissBudget::per_mille(50));
+    assert_eq!(app("game.one").miss_budget.free_running.miss_budget(), MissBudget::per_mille(20));
+    assert_eq!(app("foot").pacing, None);
 }
 
 fn wrong(text: &str, expected: &Expect) {

@@ -149,25 +149,4 @@ impl InputEvent {
             _ => None,
         }
     }
-
-    /// When it happened.
-    pub fn time(&self) -> Instant {
-        match self {
-            InputEvent::PointerMotion { time, .. }
-            | InputEvent::PointerPosition { time, .. }
-            | InputEvent::Button { time, .. }
-            | InputEvent::Axis { time, .. }
-            | InputEvent::TouchDown { time, .. }
-            | InputEvent::TouchMotion { time, .. }
-            | InputEvent::TouchUp { time, .. }
-            | InputEvent::TouchFrame { time }
-            | InputEvent::TouchCancel { time }
-            | InputEvent::Gesture { time, .. }
-            | InputEvent::Tool { time, .. }
-            | InputEvent::Tablet { time, .. }
-            | InputEvent::Switch { time, .. }
-            | InputEvent::Key { time, .. }
-            | InputEvent::Modifiers { time, .. } => *time,
-        }
-    }
 }

@@ -19,8 +19,8 @@ mod server;
 
 pub use server::{Completion, Respond, Server, ServerError, Ticket};
 
+use upbeat_record::ipc::message::Response;
 use upbeat_record::ipc::message::event::Event;
-use upbeat_record::ipc::message::{Request, Response};
 
 /// The longest request in bytes, with its newline. Answers may be longer.
 pub const LONGEST_REQUEST: usize = 64 * 1024;
@@ -37,20 +37,10 @@ pub enum Met {
 }
 
 impl Met {
-    /// Done, with nothing to add.
-    pub const fn done() -> Self {
-        Met::Now(Ok(Response::Done))
-    }
-
     /// Cannot be done, and why.
     pub fn refused(sentence: impl Into<String>) -> Self {
         Met::Now(Err(sentence.into()))
     }
-}
-
-/// Why a request is refused that a part of the compositor does not know.
-pub fn unknown(request: &Request) -> Met {
-    Met::refused(format!("this session cannot do that: {request:?}"))
 }
 
 #[cfg(test)]

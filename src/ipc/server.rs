@@ -175,11 +175,6 @@ impl Server {
         })
     }
 
-    /// Where it listens.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Meets what has come, as far as it may in one turn. Call it when the descriptor is readable; it stays readable
     /// while something is left to do.
     pub fn dispatch(&mut self, answers: &mut impl Respond) {

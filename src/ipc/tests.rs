@@ -33,10 +33,10 @@ impl Respond for Answers {
     fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> Met {
         self.met += 1;
         match request {
-            Request::Reload => Met::done(),
+            Request::Reload => Met::Now(Ok(Response::Done)),
             Request::WhyLate { limit, .. } => {
                 self.news = limit;
-                Met::done()
+                Met::Now(Ok(Response::Done))
             }
             Request::Version => Met::Now(Ok(Response::Version {
                 version: "v".repeat(WINDOWS),
@@ -50,7 +50,7 @@ impl Respond for Answers {
                 Met::Later
             }
             Request::Events => Met::Follows(Event::Configuration { mistake: None }),
-            other => super::unknown(&other),
+            other => Met::refused(format!("not here: {other:?}")),
         }
     }
 

@@ -270,7 +270,7 @@ fn look(state: &mut State, request: &Request, pointed: &mut Pointed, now: Instan
 }
 
 impl super::Outputs {
-    /// How many layers were looked at so far for those who wait for a picture.
+    /// How many layers were looked at so far for those who wait for a picture. For tests.
     pub const fn looked_at_for_pictures(&self) -> u64 {
         self.captures.looks.total
     }

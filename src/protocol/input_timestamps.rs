@@ -42,7 +42,7 @@ impl InputTimestamps {
         InputTimestamps { _global: global, told: HashMap::default() }
     }
 
-    /// How many clients are told times.
+    /// How many clients are told times. For tests.
     pub fn clients(&self) -> usize {
         self.told.len()
     }

@@ -53,7 +53,7 @@ impl VirtualKeyboards {
         VirtualKeyboards { _global: global, last: 0, keyboards: Keyboards::default() }
     }
 
-    /// Whether a keyboard waits for its keymap, which another thread compiles.
+    /// Whether a keyboard waits for its keymap, which another thread compiles. For tests, which have to wait.
     pub fn is_waiting(&self) -> bool {
         self.keyboards.is_waiting()
     }

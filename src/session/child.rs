@@ -100,11 +100,6 @@ impl Child {
         }
     }
 
-    /// The process id, which is the id of its group too.
-    pub fn id(&self) -> u32 {
-        self.process.id()
-    }
-
     /// How it ended; `None` while it runs. Does not wait. What it left behind goes on: a locker, a launcher's program and what holds
     /// the clipboard stay when whoever started them is done.
     pub fn is_done(&mut self) -> Option<ExitStatus> {

@@ -123,7 +123,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Hears whoever has something to say now, but for calloop's loop: for those who have a loop of their own.
+/// Hears whoever has something to say now, but for calloop's loop: for tests, which have a loop of their own.
 ///
 /// # Errors
 /// When the kernel does not say who that is.

@@ -533,14 +533,6 @@ fn give_focus(state: &mut State, id: Option<WindowId>, raises: bool) {
     state.need_look();
 }
 
-/// Focuses and raises the window that `surface` is part of, if it has content.
-pub fn activate_surface(state: &mut State, surface: &WlSurface) {
-    let id = state.shell.window_of(surface).filter(|window| window.mapped).map(|window| window.id);
-    if id.is_some() {
-        activate(state, id);
-    }
-}
-
 /// Asks the client to close a window.
 pub fn close(state: &mut State, id: WindowId) {
     if let Some(window) = state.shell.window(id) {

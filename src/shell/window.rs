@@ -202,11 +202,6 @@ impl Window {
         self.toplevel.wl_surface()
     }
 
-    /// The xdg toplevel.
-    pub fn toplevel(&self) -> &ToplevelSurface {
-        &self.toplevel
-    }
-
     /// The window that it is a dialog of.
     pub const fn parent(&self) -> Option<WindowId> {
         self.parent

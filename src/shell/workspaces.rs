@@ -85,11 +85,6 @@ pub struct Workspaces {
 }
 
 impl Workspaces {
-    /// These outputs, of which nothing but the names is known, are plugged in, and no others.
-    pub fn connect<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
-        self.connect_monitors(names.map(|name| (name, None)));
-    }
-
     /// Outputs of these names, with these monitors, are plugged in, and no others. A monitor that was plugged into something
     /// else before is the same.
     pub fn connect_monitors<'a>(&mut self, outputs: impl Iterator<Item = (&'a str, Option<&'a str>)>) {
@@ -268,11 +263,6 @@ impl Workspaces {
             }
         }
         rows
-    }
-
-    /// Whether any window is on this workspace.
-    pub fn is_occupied(&self, place: Place) -> bool {
-        self.homes.keys().any(|window| self.place(*window) == Some(place))
     }
 }
 

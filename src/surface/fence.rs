@@ -61,7 +61,7 @@ pub(super) fn unfinished(buffer: &WlBuffer) -> Vec<OwnedFd> {
     dmabuf.handles().filter_map(fence).filter(|fence| !fence.is_signalled()).collect()
 }
 
-/// The next commit of `surface` waits for `fence`.
+/// The next commit of `surface` waits for `fence`. For tests, which have no GPU whose fences they could wait for.
 pub fn acquire(state: &mut State, surface: &WlSurface, fence: Box<dyn AcquireFence>) {
     if let Some(entry) = state.surfaces.get_mut(surface) {
         entry.acquire.push(fence);

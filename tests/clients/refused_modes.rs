@@ -102,10 +102,6 @@ impl Display for Slow {
         self.output.release(buffer);
     }
 
-    fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
-        self.output.test(plan)
-    }
-
     fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
         self.output.submit(plan)
     }

@@ -98,10 +98,6 @@ impl Display for DrmOutput {
         self.pipe.borrow_mut().can_show(planes)
     }
 
-    fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
-        self.pipe.borrow().test(plan)
-    }
-
     fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
         self.pipe.borrow_mut().submit(plan)
     }

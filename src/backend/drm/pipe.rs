@@ -137,7 +137,6 @@ impl Pipe {
             pending_flips: u32::try_from(1 + self.scanout.most_waiting()).unwrap_or(1),
             unreported: 1,
             variable_refresh: self.facts.range,
-            asynchronous: false,
             scan: (self.believed && self.facts.has_beam).then(|| scan_of(self.facts.mode)),
             front_buffer: false,
             cursor_plane: cursor.map(|(width, height)| (width.unsigned_abs(), height.unsigned_abs())),

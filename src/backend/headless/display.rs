@@ -22,7 +22,7 @@ mod submit;
 
 use std::collections::VecDeque;
 
-use super::fault::{FaultPlayer, FaultScript};
+use super::fault::FaultPlayer;
 use super::front::Scanning;
 use super::grid::{Grid, Refresh};
 use super::limits::OptionsError;
@@ -129,7 +129,6 @@ impl VirtualDisplay {
             pending_flips: 1 + u32::try_from(self.options.queue).unwrap_or(0),
             unreported: 1,
             variable_refresh: self.options.variable_refresh,
-            asynchronous: false,
             scan: Some(self.panel.beam()),
             front_buffer: self.options.front_buffer,
             cursor_plane: self.options.cursor_plane,
@@ -150,7 +149,8 @@ impl VirtualDisplay {
         self.grid.last_at(now)
     }
 
-    /// How many rows the panel has read at `now` in the refresh that is going on; `None` before the first refresh.
+    /// How many rows the panel has read at `now` in the refresh that is going on; `None` before the first refresh. For
+    /// tests.
     pub fn rows_read(&self, now: Instant) -> Option<i32> {
         self.grid.last_at(now).map(|refresh| self.panel.beam().lines_read(refresh.time, now))
     }
@@ -179,11 +179,6 @@ impl VirtualDisplay {
     pub fn remove_watch(&mut self, id: WatchId, now: Instant) -> bool {
         self.advance(now);
         self.panel.remove_watch(id, now)
-    }
-
-    /// Replaces the faults that are still to come.
-    pub fn set_faults(&mut self, script: &FaultScript) {
-        self.faults.replace(script);
     }
 
     /// A buffer to compose into; `None` while all are in use or the output is off.

@@ -14,7 +14,7 @@
 //! | `front` | memory of a client that is read as the beam passes |
 //! | [`report`], [`fault`] | what is told: the truth, or what a script wants |
 //! | [`watch`], [`record`] | whoever looks at the panel: recordings and light probes |
-//! | [`mod@self_test`] | shows that it is honest |
+//! | `self_test` | shows that it is honest |
 //! | [`output`], [`backend`], [`timer`](super::timer) | the glue: a handle per output, hotplug, one descriptor to wait for |
 
 pub mod backend;
@@ -33,7 +33,8 @@ pub mod pool;
 pub mod record;
 pub mod report;
 pub mod scan;
-pub mod self_test;
+#[cfg(test)]
+mod self_test;
 pub mod watch;
 
 #[cfg(test)]
@@ -43,4 +44,3 @@ pub use backend::{HeadlessBackend, HeadlessError, HotplugEvent};
 pub use fault::{FaultScript, FaultScriptError};
 pub use options::OutputOptions;
 pub use output::HeadlessOutput;
-pub use self_test::self_test;

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use rustix::event::epoll;
 
 use super::display::VirtualDisplay;
-use super::fault::FaultScript;
 use super::limits::OptionsError;
 use super::watch::{Watch, WatchId};
 use crate::backend::fence::{Fence, FenceState};
@@ -89,11 +88,6 @@ impl HeadlessOutput {
     /// The gamma ramp in force.
     pub fn gamma(&self) -> Option<GammaRamp> {
         self.shared.state.borrow().gamma.clone()
-    }
-
-    /// Replaces the faults that are still to come.
-    pub fn set_faults(&self, script: &FaultScript) {
-        self.with(|state, _| state.display.set_faults(script));
     }
 
     /// Starts to look at the panel. The watch is called from within this output: it must not call it back.
@@ -200,10 +194,6 @@ impl Display for HeadlessOutput {
 
     fn release(&mut self, buffer: Buffer) {
         self.shared.state.borrow_mut().display.release(buffer);
-    }
-
-    fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
-        self.with(|state, _| state.display.test(plan))
     }
 
     fn submit(&mut self, mut plan: Plan) -> Result<(), (SubmitError, Plan)> {

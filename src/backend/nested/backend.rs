@@ -67,11 +67,6 @@ impl NestedBackend {
         Ok(NestedOutput::new(name.to_owned(), window))
     }
 
-    /// How many windows are open.
-    pub fn windows(&self) -> usize {
-        self.parent.windows.len()
-    }
-
     /// Reads what the parent has sent and notices what it should have sent. Never blocks. On an error the parent is
     /// gone, and nothing more comes. [Flush](Self::flush) when its events have been acted upon.
     pub fn dispatch(&mut self) -> Result<(), NestedError> {

@@ -52,7 +52,6 @@ impl Display for NestedOutput {
             pending_flips: 1,
             unreported: DEPTH as u32,
             variable_refresh: None,
-            asynchronous: false,
             scan: None,
             front_buffer: false,
             // The parent draws a cursor of ours no sooner than a frame, and its own would not be in our pictures.
@@ -74,10 +73,6 @@ impl Display for NestedOutput {
 
     fn release(&mut self, buffer: Buffer) {
         self.window.borrow_mut().release(buffer);
-    }
-
-    fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
-        self.window.borrow().test(plan)
     }
 
     fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {

@@ -49,7 +49,6 @@ impl Display for X11Output {
             pending_flips: 1,
             unreported: 1,
             variable_refresh: None,
-            asynchronous: false,
             scan: None,
             front_buffer: false,
             cursor_plane: None,
@@ -70,10 +69,6 @@ impl Display for X11Output {
 
     fn release(&mut self, buffer: Buffer) {
         self.window.borrow_mut().release(buffer);
-    }
-
-    fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
-        self.window.borrow().test(plan)
     }
 
     fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {

@@ -267,7 +267,7 @@ fn front_mut<'a>(state: &'a mut State, surface: &WlSurface) -> Option<&'a mut Fr
 }
 
 impl Outputs {
-    /// How many outputs scan out a client's memory.
+    /// How many outputs scan out a client's memory. For tests.
     pub fn shared(&self) -> usize {
         self.list.iter().filter(|output| output.front.is_some()).count()
     }

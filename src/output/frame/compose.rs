@@ -202,7 +202,6 @@ impl OutputState {
         *pixels = Pixels::Submitted(fence);
         let plan = Plan {
             frame: id,
-            target: record.target,
             present: record.present,
             final_at: composed,
             change,

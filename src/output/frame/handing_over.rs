@@ -64,7 +64,6 @@ impl OutputState {
         *pixels = Pixels::Submitted(drawn.fence.as_ref().and_then(crate::output::drawn_by));
         let plan = Plan {
             frame: id,
-            target,
             present: record.present,
             final_at,
             change: Change::Compose { buffer, damage },

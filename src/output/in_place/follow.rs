@@ -120,7 +120,7 @@ pub(in crate::output) fn perform(
     let frame = output.conductor.output_mut().frames_mut().number();
     let present = output.conductor.output().vsync().present(index);
     let change = Change::FrontRectangle { rect, pixels };
-    let plan = Plan { target: index, present, final_at: now, ..Plan::plain(frame, change) };
+    let plan = Plan { present, final_at: now, ..Plan::plain(frame, change) };
     if let Err((error, _)) = output.display.submit(plan) {
         tracing::debug!(%error, "a follower is composed: the display does not take a rectangle");
         return Moved::Not;

@@ -172,7 +172,7 @@ fn write(
     let frame = output.conductor.output_mut().frames_mut().number();
     let present = output.conductor.output().vsync().present(index);
     let change = Change::FrontRectangle { rect, pixels };
-    let plan = Plan { target: index, present, final_at: latched, ..Plan::plain(frame, change) };
+    let plan = Plan { present, final_at: latched, ..Plan::plain(frame, change) };
     if let Err((error, _)) = output.display.submit(plan) {
         tracing::debug!(%error, "a rectangle is composed: the display does not take it");
         return false;

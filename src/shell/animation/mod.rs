@@ -209,7 +209,7 @@ impl Shell {
         }
     }
 
-    /// Snapshots of windows that are gone and are still seen.
+    /// Snapshots of windows that are gone and are still seen. For tests.
     pub fn ghosts(&self) -> &[Ghost] {
         &self.ghosts
     }

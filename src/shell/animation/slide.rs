@@ -142,7 +142,7 @@ mod tests {
     /// How far workspace 2 lies from the eye in frame after frame, `at` some of which another workspace is asked for.
     fn course(style: Option<Style>, asked: &[(u64, u8)], frames: u64) -> Vec<Option<f64>> {
         let mut workspaces = Workspaces::default();
-        workspaces.connect(["DP-1"].into_iter());
+        workspaces.connect_monitors([("DP-1", None)].into_iter());
         let screen = workspaces.screen("DP-1").unwrap();
         let mut slides = Slides::default();
         let shown = |frame: u64| {

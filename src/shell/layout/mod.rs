@@ -63,7 +63,6 @@ impl Layout {
         match *op {
             Op::Connect(screen, area) => self.connect(screen, area),
             Op::Disconnect(screen) => self.disconnect(screen),
-            Op::Resize(screen, area) => self.resize(screen, area),
             Op::Open(window, limits, opening) => self.open(Tile::new(window, limits), opening),
             Op::Close(window) => {
                 self.take(window);
@@ -87,11 +86,6 @@ impl Layout {
         if let Some(screen) = self.state(place.screen) {
             arrange::arrange(screen.workspace(place.number), &screen.area, into);
         }
-    }
-
-    /// The window that has the focus.
-    pub fn focus(&self) -> Option<WindowId> {
-        self.workspace(self.focused_place())?.focus()
     }
 
     /// The workspace that has the focus.

@@ -210,8 +210,6 @@ pub enum Op {
     Connect(Screen, Area),
     /// A screen is gone: its windows are on the workspaces of the same numbers of another one until it is back.
     Disconnect(Screen),
-    /// What a screen has room for is another.
-    Resize(Screen, Area),
     /// A window opens.
     Open(WindowId, Limits, Opening),
     /// It is gone.

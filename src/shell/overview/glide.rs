@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn those_that_are_there_make_room_and_the_new_one_appears_in_its_place() {
         let mut workspaces = Workspaces::default();
-        workspaces.connect(["DP-1"].into_iter());
+        workspaces.connect_monitors([("DP-1", None)].into_iter());
         let screen = workspaces.screen("DP-1").unwrap();
         let (start, step) = (Instant::from_nanos(1_000_000_000), Span::from_millis(10));
         let style = Some(Style::Easing { duration: step * 2, curve: CubicBezier::LINEAR });

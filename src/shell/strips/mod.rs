@@ -72,7 +72,7 @@ pub struct Strips {
     arranged: Option<(u64, u64)>,
     /// Until then clients have nothing arranged.
     pauses_until: Instant,
-    /// How often all was arranged.
+    /// How often all was arranged. For tests.
     arrangements: u64,
     /// The layout has windows.
     has_windows: bool,

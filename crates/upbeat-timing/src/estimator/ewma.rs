@@ -8,13 +8,12 @@ const DEFAULT_WEIGHT: f64 = 1.0 / 32.0;
 
 /// Exponentially weighted mean and variance; the answer is mean + k σ.
 ///
-/// `k` follows from the miss budget as if costs were normally distributed, or is fixed by
-/// [`EwmaSigma::with_factor`]. Real costs have a longer tail than that, so that small budgets are exceeded; wrap it in
-/// a [`super::TailMargin`] where that matters. Constant time and 32 bytes: for many surfaces at once.
+/// `k` follows from the miss budget as if costs were normally distributed. Real costs have a longer tail than that, so
+/// that small budgets are exceeded; wrap it in a [`super::TailMargin`] where that matters. Constant time and 32 bytes: for
+/// many surfaces at once.
 #[derive(Clone, Debug)]
 pub struct EwmaSigma {
     weight: f64,
-    factor: Option<f64>,
     mean: f64,
     variance: f64,
     samples: usize,
@@ -23,12 +22,7 @@ pub struct EwmaSigma {
 impl EwmaSigma {
     /// Asks the miss budget how many standard deviations to add.
     pub const fn new() -> Self {
-        EwmaSigma { weight: DEFAULT_WEIGHT, factor: None, mean: 0.0, variance: 0.0, samples: 0 }
-    }
-
-    /// Adds `factor` standard deviations whatever the miss budget is.
-    pub const fn with_factor(factor: f64) -> Self {
-        EwmaSigma { factor: Some(factor), ..Self::new() }
+        EwmaSigma { weight: DEFAULT_WEIGHT, mean: 0.0, variance: 0.0, samples: 0 }
     }
 }
 
@@ -53,7 +47,7 @@ impl Estimator for EwmaSigma {
         if self.samples == 0 {
             return None;
         }
-        let factor = self.factor.unwrap_or_else(|| normal_quantile_above(miss.as_fraction()));
+        let factor = normal_quantile_above(miss.as_fraction());
         Some(Span::from_nanos((self.mean + factor * self.variance.sqrt()).max(0.0) as i64))
     }
 
@@ -63,10 +57,6 @@ impl Estimator for EwmaSigma {
 
     fn samples(&self) -> usize {
         self.samples
-    }
-
-    fn reset(&mut self) {
-        *self = EwmaSigma { weight: self.weight, factor: self.factor, ..Self::new() };
     }
 }
 
@@ -95,17 +85,19 @@ mod tests {
 
     #[test]
     fn it_follows_a_change_of_level_and_of_spread() {
-        let mut ewma = EwmaSigma::with_factor(2.0);
+        // Of a normal distribution 2.3 % lie above 2 σ.
+        let two_sigma = MissBudget::per_mille(23);
+        let mut ewma = EwmaSigma::new();
         assert_eq!(ewma.typical(), None);
         for i in 0..400_i64 {
             ewma.observe(Span::from_micros(2_000 + 100 * (i % 2)));
         }
-        let calm = ewma.budget(MissBudget::NONE).unwrap().as_millis_f64();
+        let calm = ewma.budget(two_sigma).unwrap().as_millis_f64();
         assert!((2.14..2.16).contains(&calm), "mean 2.05 + 2 σ of .05, got {calm}");
         for i in 0..400_i64 {
             ewma.observe(Span::from_micros(6_000 + 1_000 * (i % 2)));
         }
-        let wild = ewma.budget(MissBudget::NONE).unwrap().as_millis_f64();
+        let wild = ewma.budget(two_sigma).unwrap().as_millis_f64();
         assert!((7.4..7.6).contains(&wild), "mean 6.5 + 2 σ of .5, got {wild}");
     }
 

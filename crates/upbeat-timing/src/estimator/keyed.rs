@@ -76,12 +76,6 @@ impl<E: Estimator, const K: usize> Estimator for KeyedByLoad<E, K> {
     fn samples(&self) -> usize {
         self.answering().samples()
     }
-
-    fn reset(&mut self) {
-        self.ranges.iter_mut().for_each(E::reset);
-        self.load = 0.0;
-        self.current = 0;
-    }
 }
 
 #[cfg(test)]

@@ -63,10 +63,6 @@ impl<const N: usize> Estimator for MeanOfLast<N> {
     fn samples(&self) -> usize {
         self.len
     }
-
-    fn reset(&mut self) {
-        *self = Self::with_margin(self.margin);
-    }
 }
 
 #[cfg(test)]

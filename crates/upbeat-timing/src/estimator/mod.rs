@@ -49,7 +49,4 @@ pub trait Estimator {
 
     /// How many observations the answers rest on.
     fn samples(&self) -> usize;
-
-    /// Forgets everything: a new refresh rate, another output, a client that changed what it does.
-    fn reset(&mut self);
 }

@@ -111,10 +111,6 @@ impl Estimator for QuantileRegression {
     fn samples(&self) -> usize {
         self.samples
     }
-
-    fn reset(&mut self) {
-        *self = Self::new();
-    }
 }
 
 #[cfg(test)]

@@ -86,10 +86,6 @@ impl Estimator for SelectedEstimator {
     fn samples(&self) -> usize {
         each!(&self.0, inner => inner.samples())
     }
-
-    fn reset(&mut self) {
-        each!(&mut self.0, inner => inner.reset());
-    }
 }
 
 #[cfg(test)]
@@ -117,8 +113,6 @@ mod tests {
                     prop_assert!(strict >= Some(Span::ZERO), "{kind}");
                     prop_assert!(strict >= estimator.typical() || kind == EstimatorKind::Mean32, "{kind}");
                 }
-                estimator.reset();
-                prop_assert_eq!((estimator.samples(), estimator.typical()), (0, None));
             }
         }
 

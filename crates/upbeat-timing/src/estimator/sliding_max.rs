@@ -57,10 +57,6 @@ impl<const N: usize> Estimator for SlidingMaximum<N> {
     fn samples(&self) -> usize {
         self.len
     }
-
-    fn reset(&mut self) {
-        *self = Self::new();
-    }
 }
 
 #[cfg(test)]

@@ -85,11 +85,6 @@ impl<const N: usize> Estimator for WindowQuantile<N> {
     fn samples(&self) -> usize {
         self.len
     }
-
-    fn reset(&mut self) {
-        self.len = 0;
-        self.next = 0;
-    }
 }
 
 #[cfg(test)]

@@ -31,8 +31,4 @@ impl<const N: usize> Estimator for Costs<N> {
     fn samples(&self) -> usize {
         self.0.as_ref().map_or(0, |window| window.samples())
     }
-
-    fn reset(&mut self) {
-        self.0 = None;
-    }
 }

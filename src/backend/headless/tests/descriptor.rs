@@ -116,7 +116,7 @@ fn outputs_come_and_go_and_say_so() {
     assert!(matches!(second.poll_event(), Some(DisplayEvent::Lost { frame: FrameId(7), .. })));
     assert_eq!((second.poll_event(), second.poll_event()), (Some(DisplayEvent::Gone), None));
     assert!(second.acquire().is_none());
-    assert_eq!(second.test(&plan(8, Change::Planes)), Err(SubmitError::Off));
+    assert_eq!(second.submit(plan(8, Change::Planes)).map_err(|(error, _)| error), Err(SubmitError::Off));
     let hotplug: Vec<_> = std::iter::from_fn(|| backend.poll_hotplug()).collect();
     let [a, b] = ["A", "B"].map(str::to_owned);
     assert_eq!(hotplug, [HotplugEvent::Added(a), HotplugEvent::Added(b.clone()), HotplugEvent::Removed(b)]);

@@ -8,7 +8,6 @@ use x11rb::protocol::xproto::ImageFormat;
 
 use super::*;
 use crate::backend::{BufferStorage, Change, Display as _, DisplayEvent, FrameId, PixelBuffer, PixelRect, Plan};
-use upbeat_timing::target::RefreshIndex;
 
 /// How long a server on a busy machine may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -88,7 +87,7 @@ fn show(backend: &mut X11Backend, output: &mut X11Output, damage: Vec<PixelRect>
     let BufferStorage::Memory(pixels) = &mut buffer.storage else { panic!("it has memory of its own") };
     draw(&mut pixels.pixels);
     let change = Change::Compose { buffer, damage };
-    let plan = Plan { target: RefreshIndex(1), present: MonotonicClock.now(), ..Plan::plain(FrameId(1), change) };
+    let plan = Plan { present: MonotonicClock.now(), ..Plan::plain(FrameId(1), change) };
     assert!(output.submit(plan).is_ok());
     until(|| {
         backend.dispatch().unwrap();

@@ -136,7 +136,7 @@ proptest! {
         layout.apply(&Op::FocusTo(direction));
         let after = arranged(&layout, place);
         let usable = layout.state(place.screen).unwrap().area.usable;
-        let focus = layout.focus();
+        let focus = focus_of(&layout);
         let is_inside = |rect: Rect| usable.contains_rect(rect);
         let had = before.iter().find(|it| Some(it.window) == focus && !it.is_floating && !it.is_fullscreen);
         let gap = layout.state(place.screen).unwrap().area.gap();

@@ -6,7 +6,7 @@ use super::*;
 
 /// `x y w h` of each window, `*` where the focus is, `-` where it is not seen.
 fn picture(layout: &Layout) -> String {
-    let focus = layout.focus();
+    let focus = focus_of(layout);
     let line = |it: &Arranged| {
         let mark = match (it.is_seen, Some(it.window) == focus) {
             (_, true) => '*',

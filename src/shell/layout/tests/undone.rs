@@ -75,7 +75,7 @@ proptest! {
 
     #[test]
     fn what_fills_the_screen_or_floats_goes_back_to_where_it_was(before in any_layout()) {
-        let Some(focus) = before.focus() else { return Ok(()) };
+        let Some(focus) = focus_of(&before) else { return Ok(()) };
         let is_fullscreen = |layout: &Layout| {
             let all = arranged(layout, layout.focused_place());
             all.iter().any(|it| it.is_fullscreen)
@@ -137,5 +137,5 @@ fn what_opens_before_any_screen_is_seen_on_the_first_one() {
     assert_eq!(layout.place_of(window(1)), Some(place(NOWHERE, 1)));
     layout.apply(&Op::Connect(FIRST, area()));
     assert_eq!(layout.place_of(window(1)), Some(place(FIRST, 1)));
-    assert_eq!(layout.focus(), Some(window(1)));
+    assert_eq!(focus_of(&layout), Some(window(1)));
 }
