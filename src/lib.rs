@@ -23,6 +23,7 @@ pub mod output;
 pub mod protocol;
 pub mod real_time;
 pub mod render;
+pub mod revision;
 pub mod scene;
 pub mod session;
 pub mod shell;

@@ -11,6 +11,7 @@ use super::panel::turn_of;
 use super::{OutputState, guessed_scale};
 use crate::backend::{Display, Identity, Mode};
 use crate::render::Canvas;
+use crate::revision::Revision;
 use crate::shell::Monitor;
 use crate::state::State;
 use crate::turn::Turn;
@@ -105,7 +106,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         cursor_moved: false,
         cursor_moves: 0,
         actions: 0,
-        generation: 0,
+        grid: Revision::default(),
         presented: Instant::ZERO,
         in_place: super::in_place::InPlace::default(),
         records: Ring::new(),
@@ -258,7 +259,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     output.output.set_preferred(wayland_mode(mode));
     output.canvas = canvas(mode, turn_of(&output.output));
     output.drop_undrawn(renderer.as_mut());
-    output.generation += 1;
+    output.grid.advance();
     output.drawn = Arc::default();
     (output.last_sequence, output.last_light) = (None, None);
     let vblank = output.display.last_vblank(now);

@@ -32,6 +32,7 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 use crate::backend::Display;
 use crate::backend::fence::Fence;
 use crate::render::{Canvas, Renderer};
+use crate::revision::Revision;
 use crate::scene::{Layer, Scene};
 use crate::shell::effects::Effects;
 pub use crate::shell::geometry;
@@ -204,8 +205,8 @@ pub struct OutputState {
     cursor_moves: u64,
     /// Things done in this turn of the loop.
     actions: u32,
-    /// Changes when its refreshes are not those that they were.
-    generation: u64,
+    /// Advanced when its refreshes are not those that they were.
+    grid: Revision,
     /// When the scene on screen was first presented.
     pub(crate) presented: Instant,
     /// What is written into the picture on screen.
@@ -299,9 +300,9 @@ impl OutputState {
         self.on_screen.layers.len()
     }
 
-    /// How often all windows were looked at for what is seen where, and not only what has changed. For tests.
-    pub const fn arrangements(&self) -> u64 {
-        self.stage.number()
+    /// Advanced when windows were looked at for what is seen where, and not only content that has changed. For tests.
+    pub const fn arrangement(&self) -> Revision {
+        self.stage.arrangement()
     }
 
     /// How many windows were looked at for that. For tests.

@@ -92,7 +92,7 @@ fn mend(state: &mut State, id: OutputId) {
     let Some(fault) = output.conductor.take_fault() else { return };
     let name = output.output.name();
     tracing::error!(output = name, refresh = fault.index.0, ahead = %fault.ahead, "a plan too far ahead was made anew");
-    output.generation += 1;
+    output.grid.advance();
     let latched = output.conductor.output().latched();
     latch::rearm(state, id, latched);
 }

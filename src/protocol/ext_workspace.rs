@@ -15,6 +15,7 @@ use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
 use crate::guard::{self, Handlers};
+use crate::revision::Revision;
 use crate::shell::spaces;
 use crate::shell::workspaces::{Number, Place, Row, Screen};
 use crate::state::State;
@@ -29,7 +30,7 @@ pub struct ExtWorkspace {
     /// What they were told last.
     told: Vec<Row>,
     /// The number of changes that was looked at last.
-    seen: u64,
+    seen: Revision,
 }
 
 /// One client's view.
@@ -61,7 +62,7 @@ pub struct Handle {
 impl ExtWorkspace {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ExtWorkspaceManagerV1, ()>(VERSION, ());
-        ExtWorkspace { _global: global, managers: Vec::new(), told: Vec::new(), seen: 0 }
+        ExtWorkspace { _global: global, managers: Vec::new(), told: Vec::new(), seen: Revision::default() }
     }
 }
 

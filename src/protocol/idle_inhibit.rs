@@ -10,6 +10,8 @@ use smithay::wayland::idle_inhibit::{IdleInhibitHandler, IdleInhibitManagerState
 
 use super::floor::delegate;
 use crate::output::Showing;
+use crate::revision::Revision;
+use crate::shell::ShellRevision;
 use crate::state::State;
 
 /// The surfaces that inhibit idling.
@@ -17,8 +19,8 @@ use crate::state::State;
 pub struct IdleInhibit {
     _global: IdleInhibitManagerState,
     surfaces: Vec<WlSurface>,
-    /// Counts those that came and went.
-    changes: u64,
+    /// Advanced when one comes or goes.
+    changes: Revision,
     /// What was found last, and what that follows from.
     found: Option<(Basis, bool)>,
 }
@@ -26,14 +28,14 @@ pub struct IdleInhibit {
 /// What it follows from whether any of them is seen: that is asked in every turn.
 #[derive(Debug, PartialEq)]
 struct Basis {
-    changes: u64,
-    shell: (u64, u64),
+    changes: Revision,
+    shell: ShellRevision,
     shown: Showing,
 }
 
 impl IdleInhibit {
     pub(super) fn new(global: IdleInhibitManagerState) -> Self {
-        IdleInhibit { _global: global, surfaces: Vec::new(), changes: 0, found: None }
+        IdleInhibit { _global: global, surfaces: Vec::new(), changes: Revision::default(), found: None }
     }
 
     /// The surface is gone, which Smithay does not tell of inhibitors.
@@ -41,7 +43,9 @@ impl IdleInhibit {
         if !self.surfaces.is_empty() {
             let before = self.surfaces.len();
             self.surfaces.retain(|surface| surface != gone);
-            self.changes += u64::from(self.surfaces.len() != before);
+            if self.surfaces.len() != before {
+                self.changes.advance();
+            }
         }
     }
 
@@ -71,13 +75,13 @@ pub fn inhibits(state: &mut State) -> bool {
 impl IdleInhibitHandler for State {
     fn inhibit(&mut self, surface: WlSurface) {
         let IdleInhibit { surfaces, changes, .. } = &mut self.protocols.idle_inhibit;
-        *changes += 1;
+        changes.advance();
         surfaces.push(surface);
     }
 
     fn uninhibit(&mut self, surface: WlSurface) {
         let IdleInhibit { surfaces, changes, .. } = &mut self.protocols.idle_inhibit;
-        *changes += 1;
+        changes.advance();
         // One inhibitor of possibly several on the same surface is gone.
         if let Some(index) = surfaces.iter().position(|inhibitor| *inhibitor == surface) {
             surfaces.swap_remove(index);

@@ -9,6 +9,7 @@ use smithay::backend::renderer::damage::OutputDamageTracker;
 use smithay::utils::{Physical, Size, Transform};
 
 use crate::backend::Buffer;
+use crate::revision::Revision;
 use crate::turn::Turn;
 
 /// Names what is remembered of one output between two frames.
@@ -17,19 +18,19 @@ pub struct Canvas {
     name: Arc<()>,
     size: Size<i32, Physical>,
     turn: Turn,
-    version: u64,
+    forgotten: Revision,
 }
 
 impl Canvas {
     /// For scenes of `size` physical pixels that are turned like this onto what they are drawn into.
     pub fn new(size: Size<i32, Physical>, turn: Turn) -> Self {
-        Canvas { name: Arc::default(), size, turn, version: 0 }
+        Canvas { name: Arc::default(), size, turn, forgotten: Revision::default() }
     }
 
     /// Forgets what was drawn: the next frame is drawn as a whole. Wanted when a frame that was drawn did not reach the
     /// display, which then has not heard of what changed in it.
     pub fn forget(&mut self) {
-        self.version += 1;
+        self.forgotten.advance();
     }
 }
 
@@ -49,7 +50,7 @@ impl Memory for OutputDamageTracker {
 /// What a painter remembers under the name of a canvas; `T` is what it draws into, `M` tells what has to be drawn.
 #[derive(Debug)]
 pub(super) struct Drawn<T, M = OutputDamageTracker> {
-    version: u64,
+    forgotten: Revision,
     pub tracker: M,
     /// How many frames were drawn, and which of them each buffer holds. The display counts only those that it was given.
     frames: u64,
@@ -91,7 +92,7 @@ impl<T: Default, M: Memory> Canvases<T, M> {
         let name = Arc::downgrade(&canvas.name);
         let index = self.0.iter().position(|(known, _)| known.ptr_eq(&name)).unwrap_or_else(|| {
             let drawn = Drawn {
-                version: canvas.version,
+                forgotten: canvas.forgotten,
                 tracker: M::of(canvas.size, canvas.turn),
                 frames: 0,
                 buffers: Vec::new(),
@@ -101,8 +102,8 @@ impl<T: Default, M: Memory> Canvases<T, M> {
             self.0.len() - 1
         });
         let drawn = &mut self.0[index].1;
-        if drawn.version != canvas.version {
-            drawn.version = canvas.version;
+        if drawn.forgotten != canvas.forgotten {
+            drawn.forgotten = canvas.forgotten;
             drawn.tracker = M::of(canvas.size, canvas.turn);
         }
         drawn

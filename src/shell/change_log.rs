@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::WindowId;
+use crate::revision::Revision;
 
 /// Changes that are told apart: more than there are between two latches while one window opens or another has the focus.
 const KEPT: usize = 64;
@@ -25,23 +26,38 @@ impl Change {
     }
 }
 
+/// Another value whenever anything changed that says what is seen where; see [`Shell::changes`](super::Shell::changes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShellRevision {
+    pub(super) windows: Revision,
+    pub(super) places: Revision,
+}
+
+/// Another value whenever a list of windows may say something else; see [`Shell::listed`](super::Shell::listed).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListRevision {
+    pub(super) changes: ShellRevision,
+    pub(super) names: Revision,
+    pub(super) focused: Option<WindowId>,
+}
+
 /// Counts changes, and knows the last of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChangeLog {
-    number: u64,
+    revision: Revision,
     /// The last ones, oldest first; empty after one that says nothing of any window.
     recent: VecDeque<Change>,
 }
 
 impl ChangeLog {
-    /// Another number after every change.
-    pub const fn number(&self) -> u64 {
-        self.number
+    /// Advanced with every change.
+    pub const fn revision(&self) -> Revision {
+        self.revision
     }
 
     /// Something happened to one window.
     pub fn note(&mut self, change: Change) {
-        self.number += 1;
+        self.revision.advance();
         if self.recent.len() == KEPT {
             self.recent.pop_front();
         }
@@ -50,14 +66,13 @@ impl ChangeLog {
 
     /// Something happened to any number of them.
     pub fn note_all(&mut self) {
-        self.number += 1;
+        self.revision.advance();
         self.recent.clear();
     }
 
-    /// What happened since [`number`](Self::number) was `number`, oldest first; `None` if that may be anything.
-    pub fn since(&self, number: u64) -> Option<impl Iterator<Item = Change>> {
-        let count = usize::try_from(self.number.checked_sub(number)?).ok()?;
-        let known = self.recent.len().checked_sub(count)?;
+    /// What happened since [`revision`](Self::revision) was `earlier`, oldest first; `None` if that may be anything.
+    pub fn since(&self, earlier: Revision) -> Option<impl Iterator<Item = Change>> {
+        let known = self.recent.len().checked_sub(self.revision.changes_since(earlier)?)?;
         Some(self.recent.range(known..).copied())
     }
 }
@@ -66,24 +81,25 @@ impl ChangeLog {
 mod tests {
     use super::*;
 
-    fn since(log: &ChangeLog, number: u64) -> Option<Vec<u32>> {
-        log.since(number).map(|changes| changes.map(|change| change.window().0).collect())
+    fn since(log: &ChangeLog, earlier: Revision) -> Option<Vec<u32>> {
+        log.since(earlier).map(|changes| changes.map(|change| change.window().0).collect())
     }
 
     #[test]
     fn changes_are_known_one_by_one_until_there_are_too_many_or_one_is_of_all() {
         let mut log = ChangeLog::default();
-        let start = log.number();
+        let start = log.revision();
         assert_eq!(since(&log, start), Some(vec![]));
         log.note(Change::Any(WindowId(1)));
-        let after_one = log.number();
+        let after_one = log.revision();
         log.note(Change::Raised(WindowId(2)));
         assert_eq!(since(&log, start), Some(vec![1, 2]));
         assert_eq!(since(&log, after_one), Some(vec![2]));
         (0..KEPT as u32).for_each(|window| log.note(Change::Any(WindowId(window))));
         assert_eq!(since(&log, after_one), None);
+        let before = log.revision();
         log.note_all();
-        assert_eq!(since(&log, log.number() - 1), None);
-        assert_eq!(since(&log, log.number()), Some(vec![]));
+        assert_eq!(since(&log, before), None);
+        assert_eq!(since(&log, log.revision()), Some(vec![]));
     }
 }

@@ -62,6 +62,7 @@ use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
 
 use crate::guard;
+use crate::revision::Revision;
 use crate::state::State;
 use crate::surface::{self, Surfaces, reach};
 use animation::{Animations, Ghost, Pans, Slides, WindowMotion};
@@ -69,6 +70,7 @@ pub use arrangement::Arrangement;
 pub use arranging::{fullscreen, maximize, outputs_changed, send_column_to, send_to, unfullscreen, unmaximize};
 pub use carrying::carry_along;
 use change_log::Change;
+pub use change_log::{ListRevision, ShellRevision};
 pub use desk::{Desk, Hand, Monitor, geometry};
 use drag::Drag;
 use effects::Effects;
@@ -126,7 +128,7 @@ pub struct Shell {
     /// While a role is being given: the object that asked for it.
     pub(crate) constructing: Option<XdgSurface>,
     /// [`Shell::changes`] when nothing was found to move by itself.
-    still: Option<(u64, u64)>,
+    still: Option<ShellRevision>,
     /// How large outputs were when windows were last brought back to them.
     output_sizes: Vec<(String, Size<i32, Logical>)>,
     /// What windows were told last of the focus, and what they can know of being seen.
@@ -134,8 +136,8 @@ pub struct Shell {
     /// Windows of many surfaces, which are told where they are at the end of the turn.
     unvisited: BTreeSet<WindowId>,
     last_id: u32,
-    /// How often a window was given another name.
-    names: u64,
+    /// Advanced whenever a window is given another title or application id.
+    names: Revision,
     /// Which workspaces are strips of columns.
     pub strips: Strips,
     /// The window that the pointer is moved onto has the focus.
@@ -204,20 +206,21 @@ impl Shell {
     }
 
     /// Another value whenever anything changed that says what is seen where, apart from the content of surfaces.
-    pub const fn changes(&self) -> (u64, u64) {
-        (self.windows.changes(), self.workspaces.changes())
+    pub const fn changes(&self) -> ShellRevision {
+        ShellRevision { windows: self.windows.changes(), places: self.workspaces.changes() }
+    }
+
+    /// Another value whenever a list of windows may have changed, with titles and the focus.
+    pub const fn listed(&self) -> ListRevision {
+        ListRevision { changes: self.changes(), names: self.names, focused: self.focused }
     }
 
     /// The windows of which anything changed since [`changes`](Self::changes) was `seen`, each at least once, and whether that
     /// is more than that it came to lie above others. `None` if anything else may have changed.
-    pub fn changes_since(&self, seen: (u64, u64)) -> Option<impl Iterator<Item = (WindowId, bool)>> {
-        let (windows, places) = (self.windows.changes_since(seen.0)?, self.workspaces.changes_since(seen.1)?);
+    pub fn changes_since(&self, seen: ShellRevision) -> Option<impl Iterator<Item = (WindowId, bool)>> {
+        let (windows, places) =
+            (self.windows.changes_since(seen.windows)?, self.workspaces.changes_since(seen.places)?);
         Some(windows.chain(places).map(|change| (change.window(), matches!(change, Change::Any(_)))))
-    }
-
-    /// Another value whenever a window was given another title or application id.
-    pub const fn names(&self) -> u64 {
-        self.names
     }
 
     /// Something changed that says what is seen where.

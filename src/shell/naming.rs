@@ -16,9 +16,9 @@ pub fn set_tag(state: &mut State, toplevel: &XdgToplevel, tag: String) {
 }
 
 fn renamed(state: &mut State, toplevel: &ToplevelSurface) {
-    state.shell.names += 1;
+    state.shell.names.advance();
     if let Some(window) = state.shell.windows.of_root_mut_quietly(toplevel.wl_surface()) {
-        window.names += 1;
+        window.names.advance();
     }
 }
 

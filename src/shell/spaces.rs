@@ -6,7 +6,7 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::Sta
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::workspaces::{Place, Screen};
-use super::{Shell, Window, WindowId, activate, popup, wishes};
+use super::{Shell, ShellRevision, Window, WindowId, activate, popup, wishes};
 use crate::shell::{Desk, Hand, Monitor};
 use crate::state::State;
 
@@ -71,7 +71,7 @@ impl Shell {
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// [`Shell::changes`] then; `None` before the first time.
-    changes: Option<(u64, u64)>,
+    changes: Option<ShellRevision>,
     focused: Option<WindowId>,
     in_overview: bool,
 }

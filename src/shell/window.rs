@@ -9,7 +9,6 @@ use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
 use smithay::wayland::content_type::ContentTypeSurfaceCachedState;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgToplevelSurfaceData};
 
-use super::WindowId;
 use super::animation::WindowMotion;
 use super::arrangement::Arrangement;
 use super::effects::{Decoration, Edge, EffectNames};
@@ -18,8 +17,10 @@ use super::look::{DecoratedBy, Look};
 use super::parts::Snapped;
 use super::resize::{Edges, SizeLimits};
 use super::titles::Titles;
+use super::{ShellRevision, WindowId};
 
 use crate::guard;
+use crate::revision::Revision;
 use upbeat_timing::time::Instant;
 
 /// A client that leaves so many configures of a window unanswered is sent no more that it has not asked for: the newest comes
@@ -107,7 +108,7 @@ pub struct Window {
     /// The focus and the visibility that its client was told of last.
     pub(super) told: Option<(bool, bool)>,
     /// [`Shell::changes`](super::Shell::changes) when its surfaces were told of their outputs last.
-    pub(super) visited: Option<(u64, u64)>,
+    pub(super) visited: Option<ShellRevision>,
     /// Its client leaves its decoration to us.
     pub(super) leaves_decoration: bool,
     /// It has its place in a strip.
@@ -125,7 +126,7 @@ pub struct Window {
     /// Which of its program's windows it is.
     pub(super) tag: Option<String>,
     /// Counts how often its title and its application's name changed.
-    pub(super) names: u64,
+    pub(super) names: Revision,
     /// It is called something else, and the rules for it were not gone through since.
     pub(super) is_renamed: bool,
     /// When an activation token was used for it while it had no content.
@@ -182,7 +183,7 @@ impl Window {
             focused_last: 0,
             parent: None,
             tag: None,
-            names: 0,
+            names: Revision::default(),
             is_renamed: false,
             activated: None,
             kept_out: false,
@@ -248,7 +249,7 @@ impl Window {
     }
 
     /// Another number whenever its title or its application's name is another.
-    pub const fn names(&self) -> u64 {
+    pub const fn names(&self) -> Revision {
         self.names
     }
 

@@ -7,6 +7,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::change_log::{Change, ChangeLog};
 use super::{Window, WindowId};
+use crate::revision::Revision;
 
 /// All windows, bottom to top.
 #[derive(Debug, Default)]
@@ -22,14 +23,14 @@ pub(super) struct WindowList {
 }
 
 impl WindowList {
-    /// A number that is another one whenever anything of any window may have changed.
-    pub const fn changes(&self) -> u64 {
-        self.changes.number()
+    /// Advanced whenever anything of any window may have changed.
+    pub const fn changes(&self) -> Revision {
+        self.changes.revision()
     }
 
-    /// What changed since [`changes`](Self::changes) was `number`; `None` if that may be anything.
-    pub fn changes_since(&self, number: u64) -> Option<impl Iterator<Item = Change>> {
-        self.changes.since(number)
+    /// What changed since [`changes`](Self::changes) was `earlier`; `None` if that may be anything.
+    pub fn changes_since(&self, earlier: Revision) -> Option<impl Iterator<Item = Change>> {
+        self.changes.since(earlier)
     }
 
     /// Something changed that is not kept here and yet says what of windows is seen.

@@ -17,6 +17,8 @@ use super::WindowId;
 use super::change_log::{Change, ChangeLog};
 pub use upbeat_record::ipc::message::workspace::{NoSuchNumber, Number};
 
+use crate::revision::Revision;
+
 /// The name of no output: windows that come before any are there.
 const NOWHERE: &str = "";
 
@@ -128,15 +130,15 @@ impl Workspaces {
         self.screens.iter().find(|known| known.screen == screen)
     }
 
-    /// A number that is another one whenever what [`rows`](Self::rows) says may have changed.
-    pub const fn changes(&self) -> u64 {
-        self.changes.number()
+    /// Advanced whenever what [`rows`](Self::rows) says may have changed.
+    pub const fn changes(&self) -> Revision {
+        self.changes.revision()
     }
 
-    /// The windows that were put anywhere since [`changes`](Self::changes) was `number`; `None` if other workspaces may be
+    /// The windows that were put anywhere since [`changes`](Self::changes) was `earlier`; `None` if other workspaces may be
     /// seen since.
-    pub(super) fn changes_since(&self, number: u64) -> Option<impl Iterator<Item = Change>> {
-        self.changes.since(number)
+    pub(super) fn changes_since(&self, earlier: Revision) -> Option<impl Iterator<Item = Change>> {
+        self.changes.since(earlier)
     }
 
     /// The output of this name, if it is plugged in.

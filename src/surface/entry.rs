@@ -28,6 +28,7 @@ use super::shows::Finished;
 use super::stash::Lasting;
 use super::tree::{self, Reach};
 use super::update::Outstanding;
+use crate::revision::Revision;
 use upbeat_timing::id::{ClientId, OutputId, SurfaceId, WindowId};
 use upbeat_timing::record::ClientFrameRecord;
 use upbeat_timing::target::RefreshIndex;
@@ -75,7 +76,7 @@ pub struct Entry {
     /// The output that paces it: where most of it was seen last.
     pub output: Option<OutputId>,
     /// The last arrangement of that output in which something of it could be seen.
-    pub(super) seen: u64,
+    pub(super) seen: Revision,
     /// The frame that its client is making, or made last.
     pub record: ClientFrameRecord,
     /// The frames that were committed and that no latch has taken, oldest first.
@@ -135,7 +136,7 @@ impl Seen<'_> {
     }
 
     /// Something of it is visible in this arrangement of `output`.
-    pub fn see(&mut self, output: OutputId, arrangement: u64) {
+    pub fn see(&mut self, output: OutputId, arrangement: Revision) {
         if self.0.output.replace(output) != Some(output) {
             self.0.queue.unbind_refreshes();
         }
@@ -170,7 +171,7 @@ impl Entry {
             fresh: None,
             called: None,
             output: None,
-            seen: 0,
+            seen: Revision::default(),
             record: ClientFrameRecord { client, surface: id, ..ClientFrameRecord::default() },
             committed: VecDeque::new(),
             offset: Point::default(),
@@ -259,7 +260,7 @@ impl Entry {
     }
 
     /// The last arrangement of its output in which something of it was visible.
-    pub const fn seen(&self) -> u64 {
+    pub const fn seen(&self) -> Revision {
         self.seen
     }
 

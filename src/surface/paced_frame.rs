@@ -7,6 +7,7 @@ use std::sync::{Arc, MutexGuard};
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
+use crate::revision::Revision;
 use upbeat_timing::ahead::{Ahead, Bound, Effective, Issued, TargetId};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Instant, Span};
@@ -99,7 +100,7 @@ pub struct FrameLedger {
     /// Decides.
     pub machine: Ahead,
     /// The output that its targets are of, and which of the output's grids.
-    pub grid: Option<(OutputId, u64)>,
+    pub grid: Option<(OutputId, Revision)>,
     /// Frames that were committed and whose end was not told, in the order of commits.
     fates: VecDeque<(TargetId, Option<Fate>)>,
     told: Option<Effective>,

@@ -25,12 +25,13 @@ use super::fence::{self, LONGEST_WAIT};
 use super::flip_queue::{FlipQueue, Timing, Waiting};
 use super::gamma::Gamma;
 use super::memory::Picture;
-use super::messages::{FlipContent, Generation, News};
+use super::messages::{FlipContent, News};
 use super::mode::{Lead, mode_of};
 use super::plane_config::blob;
 use super::planes::{ClientPlanes, Shown};
 use crate::backend::fence::hint_deadline;
 use crate::backend::{CursorPlane, FrameId, LossReason, SubmitError};
+use crate::revision::Revision;
 use orphans::Orphans;
 use upbeat_timing::time::{Clock, Instant};
 
@@ -70,7 +71,7 @@ pub(super) struct Flipper {
     name: String,
     crtc: Crtc,
     mode: DrmMode,
-    generation: Generation,
+    mode_revision: Revision,
     clock: FlipClock,
     has_beam: bool,
     takes_fences: bool,
@@ -111,7 +112,7 @@ impl Flipper {
         Flipper {
             name,
             mode,
-            generation: Generation::default(),
+            mode_revision: Revision::default(),
             clips: DamageClips::new(&crtc),
             crtc,
             clock,
@@ -164,7 +165,7 @@ impl Flipper {
         if !self.is_on {
             return self.refuse(frame.frame, SubmitError::Off, frame.content);
         }
-        if shot.generation != self.generation {
+        if shot.mode != self.mode_revision {
             return self.let_go(frame.frame, LossReason::ModeChange, frame.content);
         }
         let timing = self.timing();

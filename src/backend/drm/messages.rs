@@ -22,17 +22,14 @@ use super::verdicts::Shape;
 use super::vrr::Range;
 use crate::backend::plane::{DeviceMemory, Planes};
 use crate::backend::{CursorPlane, FrameId, GammaRamp, LossReason, ModeId, PixelRect, SubmitError};
+use crate::revision::Revision;
 use upbeat_timing::time::Instant;
-
-/// Counts the modes of an output: what was made for another one shows nothing in this one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Generation(pub u32);
 
 /// What a frame shows.
 #[derive(Debug)]
 pub(super) struct FlipContent {
-    /// The mode that it was made for.
-    pub generation: Generation,
+    /// The mode that it was made for: what was made for another one shows nothing in this one.
+    pub mode: Revision,
     /// The main thread had not heard of the frame before this one: that one was finished ahead, and so is this.
     pub ahead: bool,
     /// The composed picture, if it is a new one.
@@ -119,7 +116,7 @@ pub(super) enum News {
     /// It was not: which request, and why.
     NotSwitched(ModeId, String),
     /// One more buffer was made for this mode, or there is no memory.
-    Buffer(Generation, Result<Fresh, String>),
+    Buffer(Revision, Result<Fresh, String>),
     /// A client's buffer is a framebuffer, or cannot be one.
     Imported(Weak<DeviceMemory>, Option<Arc<ClientFrame>>),
 }

@@ -13,7 +13,7 @@ use smithay::reexports::drm::control::{Mode as DrmMode, connector};
 
 use super::flip_queue::Waiting;
 use super::memory::{ClientFrame, Picture};
-use super::messages::{Command, FlipContent, Generation, News};
+use super::messages::{Command, FlipContent, News};
 use super::mirror::{Mirror, Power};
 use super::mode::{DRIVER_MARGIN, Lead, mode_of, scan_of};
 use super::patience::Patience;
@@ -28,6 +28,7 @@ use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, Identity, LossReason,
     Mode, PixelBuffer, PixelRect, Plan, Shot, SubmitError, overlay,
 };
+use crate::revision::Revision;
 use switching::Switches;
 use upbeat_timing::time::{Clock, MonotonicClock};
 
@@ -85,7 +86,7 @@ pub(super) struct Pipe {
     scanout: Scanout,
     /// One more buffer is being made.
     grows: bool,
-    generation: Generation,
+    mode_revision: Revision,
     switches: Switches,
     mirror: Mirror<Screen>,
     verdicts: Verdicts,
@@ -104,7 +105,7 @@ impl Pipe {
             ends,
             scanout,
             grows: false,
-            generation: Generation::default(),
+            mode_revision: Revision::default(),
             switches: Switches::default(),
             mirror: Mirror::default(),
             verdicts: Verdicts::default(),
@@ -170,9 +171,9 @@ impl Pipe {
         let size = (self.mode().width, self.mode().height);
         let recipe = self.scanout.recipe(&self.facts.device, size);
         let (answers, heard, jobs) = (self.ends.answers.clone(), self.ends.heard.clone(), self.ends.jobs.clone());
-        let generation = self.generation;
+        let revision = self.mode_revision;
         self.ends.jobs.ask(move || {
-            answers.note(News::Buffer(generation, recipe.make(&jobs)));
+            answers.note(News::Buffer(revision, recipe.make(&jobs)));
             heard.ping();
         });
     }
@@ -246,9 +247,9 @@ impl Pipe {
         };
         let Plan { frame, present, final_at, cursor, planes: shown, in_fence: fence, .. } = plan;
         let screen = Screen { picture: picture.clone(), planes: shown, cursor: None };
-        let (generation, ahead) = (self.generation, self.mirror.is_busy());
+        let (mode, ahead) = (self.mode_revision, self.mirror.is_busy());
         self.mirror.give(frame, screen);
-        let content = FlipContent { generation, ahead, picture, copied, fence, cursor, planes };
+        let content = FlipContent { mode, ahead, picture, copied, fence, cursor, planes };
         self.ends.presenter.send(Command::Submit(Waiting { frame, present, final_at, content }));
         Ok(())
     }

@@ -65,7 +65,7 @@ fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: In
     let Some(mut ledger) = listener.ledger() else { return };
     let id = entry.output.or(outputs.first());
     let output = id.and_then(|id| outputs.by_id(id));
-    let grid = output.map(|output| (output.id, output.generation));
+    let grid = output.map(|output| (output.id, output.grid));
     if ledger.grid != grid {
         let had = std::mem::replace(&mut ledger.grid, grid).is_some();
         if let Some(first) = ledger.machine.moved().filter(|_| had) {

@@ -72,7 +72,7 @@ impl Outputs {
     /// Whether something of the surface was visible in the last scene of its output.
     pub fn sees(&self, entry: &Entry) -> bool {
         let output = entry.output.and_then(|id| self.by_id(id));
-        output.is_some_and(|output| output.on && entry.seen() == output.stage.number())
+        output.is_some_and(|output| output.on && entry.seen() == output.stage.arrangement())
     }
 }
 

@@ -7,6 +7,7 @@ use smithay::utils::{Logical, Point, Transform};
 
 use crate::output::Outputs;
 use crate::output::all;
+use crate::shell::ShellRevision;
 use crate::shell::{Hand, visit};
 use crate::state::State;
 
@@ -18,7 +19,7 @@ struct Visit {
     scale: f64,
     transform: Transform,
     /// [`Shell::changes`](crate::shell::Shell::changes): the tree may have a new subsurface.
-    changes: (u64, u64),
+    changes: ShellRevision,
 }
 
 /// The last visits of the cursor and the drag icon.

@@ -48,12 +48,12 @@ pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Sce
     let State { surfaces, outputs, clock, protocols, shell, .. } = state;
     let crate::output::Outputs { list, renderer, drawn, overlays: kept, statistics, .. } = outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return Came::Nothing { fresh: false } };
-    let number = output.stage.number();
+    let arrangement = output.stage.arrangement();
     let mut waiting: Vec<(WlSurface, Feedback)> = Vec::new();
     let mut clients = Vec::new();
     let mut fresh = false;
     surfaces.for_each_awake(|entry| {
-        if entry.output != Some(id) || entry.seen() != number {
+        if entry.output != Some(id) || entry.seen() != arrangement {
             return;
         }
         fresh |= entry.is_fresh();

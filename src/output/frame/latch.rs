@@ -155,7 +155,7 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     let cursor = crate::output::scene::cursor::shown_surface(state, scene);
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id(id) else { return };
-    let number = output.stage.number();
+    let arrangement = output.stage.arrangement();
     let paced_elsewhere = |entry: &&Entry| entry.output != Some(id) && output.stage.has(&entry.surface) == Some(true);
     let seen: Vec<WlSurface> = match is_arranged_anew {
         true => {
@@ -172,11 +172,11 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
             // On several outputs at once: the one that had it first goes on pacing it.
             let elsewhere = entry.output.filter(|other| *other != id).and_then(|other| outputs.by_id(other));
             // There is one cursor.
-            if !is_cursor && elsewhere.is_some_and(|other| other.on && other.stage.number() == entry.seen()) {
+            if !is_cursor && elsewhere.is_some_and(|other| other.on && other.stage.arrangement() == entry.seen()) {
                 return;
             }
             let is_known = entry.record.window.is_some();
-            seen.see(id, number);
+            seen.see(id, arrangement);
             if !is_known {
                 seen.belongs_to(shell.window_of(surface).map(|window| window.id));
             }
@@ -186,7 +186,7 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
         let elsewhere = entry.output.is_some_and(|output| output != id);
         // What nobody will see is not kept awake for ever, either.
         let has_something = entry.waits() || entry.is_fresh();
-        !elsewhere && (entry.output != Some(id) || entry.seen() != number) && has_something
+        !elsewhere && (entry.output != Some(id) || entry.seen() != arrangement) && has_something
     });
     if waits {
         pacing::hidden_waits(outputs, now);

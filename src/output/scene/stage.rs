@@ -25,7 +25,9 @@ use crate::output::panel::turn_of;
 use crate::output::scene::choosing;
 use crate::output::scene::choosing::{Arranged, Placed};
 use crate::output::scene::cursor;
+use crate::revision::Revision;
 use crate::scene::{Effect, Layer, Scene};
+use crate::shell::ShellRevision;
 use crate::shell::effects::Effects;
 use crate::state::State;
 use crate::surface::background::Background;
@@ -40,7 +42,7 @@ const MOST_APPEARED: usize = 32;
 /// What an arrangement follows from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Basis {
-    shell: (u64, u64),
+    shell: ShellRevision,
     effects: Effects,
     area: Rectangle<i32, Logical>,
     scale: f64,
@@ -53,8 +55,9 @@ struct Basis {
 pub(in crate::output) struct Stage {
     /// What it follows from; `None` if it cannot be used again.
     basis: Option<Basis>,
-    /// Counts arrangements, and the windows that were looked at for them.
-    number: u64,
+    /// Advanced with every arrangement.
+    arrangement: Revision,
+    /// How many windows were looked at for all arrangements.
     looked_at: u64,
     /// Whose the layers and effects are, in order; with what is pinned above and below windows.
     windows: Vec<Placed>,
@@ -71,9 +74,9 @@ pub(in crate::output) struct Stage {
 }
 
 impl Stage {
-    /// A number that is another one whenever other surfaces are seen, or seen elsewhere.
-    pub const fn number(&self) -> u64 {
-        self.number
+    /// Advanced whenever other surfaces are seen, or seen elsewhere.
+    pub const fn arrangement(&self) -> Revision {
+        self.arrangement
     }
 
     /// Whether it has `surface`; `None` if what it has is not to be relied upon.
@@ -136,7 +139,7 @@ impl Stage {
 
     fn keep(&mut self, basis: Option<Basis>, arranged: &mut Arranged) {
         self.forget();
-        self.number += 1;
+        self.arrangement.advance();
         self.looked_at += arranged.looked_at as u64;
         self.is_cut = arranged.is_cut;
         if basis.is_some() {

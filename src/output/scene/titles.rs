@@ -5,10 +5,10 @@ use smithay::utils::{Physical, Point, Rectangle, Size};
 
 use crate::output::scene::overlays::paint::{Colour, Page, Type};
 use crate::scene::{Picture, Rounded};
-use crate::shell::WindowId;
 use crate::shell::effects::Effects;
 use crate::shell::strips::TITLES;
 use crate::shell::titles::{BELOW, Says, TabLook, Titles};
+use crate::shell::{ListRevision, WindowId};
 use crate::state::State;
 
 /// What lies below titles.
@@ -25,8 +25,8 @@ const BETWEEN: f64 = 2.0;
 const CROSS: f64 = 0.36;
 const STROKE: f64 = 0.06;
 
-/// Changes of windows and of names, which window has the focus, and what is drawn around windows.
-type Basis = ((u64, u64), u64, Option<WindowId>, Effects);
+/// What windows are called and which of them has the focus, and what is drawn around them.
+type Basis = (ListRevision, Effects);
 
 /// What titles that were drawn follow from.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(in crate::output) struct Drawn {
 pub fn attend(state: &mut State) {
     let basis = |state: &State| {
         let shell = &state.shell;
-        (shell.changes(), shell.names(), shell.focused(), state.outputs.effects(shell))
+        (shell.listed(), state.outputs.effects(shell))
     };
     if state.outputs.titles.basis == Some(basis(state)) {
         return;

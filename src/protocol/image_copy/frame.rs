@@ -13,6 +13,7 @@ use crate::guard::Handlers;
 use crate::output;
 use crate::output::capture::{Captured, Reply, Request};
 use crate::protocol::film::{self, Unfit};
+use crate::revision::Revision;
 use crate::state::State;
 
 /// One picture.
@@ -44,7 +45,7 @@ struct Answer {
     frame: Option<ExtImageCopyCaptureFrameV1>,
     session: Arc<Session>,
     /// The constraints that the buffer was looked at by.
-    number: u64,
+    constraints: Revision,
 }
 
 impl Reply for Answer {
@@ -54,7 +55,7 @@ impl Reply for Answer {
 
     fn is_wanted(&self) -> bool {
         let is_alive = self.frame.as_ref().is_some_and(Resource::is_alive);
-        is_alive && self.session.number() == self.number
+        is_alive && self.session.constraints() == self.constraints
     }
 
     fn ready(mut self: Box<Self>, captured: &Captured) {
@@ -79,7 +80,7 @@ impl Reply for Answer {
 impl Drop for Answer {
     fn drop(&mut self) {
         if let Some(frame) = self.frame.take() {
-            frame.failed(self.session.reason(self.number));
+            frame.failed(self.session.reason(self.constraints));
         }
     }
 }
@@ -120,8 +121,8 @@ fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame
         return object.post_error(Error::NoBuffer, "no buffer is attached");
     };
     let session = frame.session.clone();
-    let number = session.number();
-    let reply = Box::new(Answer { frame: Some(object.clone()), session: session.clone(), number });
+    let constraints = session.constraints();
+    let reply = Box::new(Answer { frame: Some(object.clone()), session: session.clone(), constraints });
     // Dropped, it says that the session has stopped.
     let Some((size, subject)) = session.size().zip(session.subject(state)) else { return };
     let film = if buffer.is_alive() { film::of(&buffer, size, session.formats()) } else { Err(Unfit::gone()) };

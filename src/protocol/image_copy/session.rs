@@ -15,6 +15,7 @@ use smithay::wayland::shm::shm_format_to_fourcc;
 use crate::guard;
 use crate::output::capture::{Area, Eye, Subject, Watched};
 use crate::protocol::film;
+use crate::revision::Revision;
 use crate::state::State;
 
 /// Which picture a session is of.
@@ -43,8 +44,8 @@ struct Told {
     object: Option<Weak<ExtImageCopyCaptureSessionV1>>,
     /// The size that buffers have to be of.
     size: Option<(i32, i32)>,
-    /// Counts constraints.
-    number: u64,
+    /// Advanced with other constraints.
+    constraints: Revision,
     stopped: bool,
     frame: Option<Weak<ExtImageCopyCaptureFrameV1>>,
 }
@@ -95,7 +96,7 @@ impl Session {
             return;
         }
         told.size = size;
-        told.number += 1;
+        told.constraints.advance();
         told.stopped = size.is_none();
         let Some(object) = object else { return };
         let Some((width, height)) = size else { return object.stopped() };
@@ -137,8 +138,8 @@ impl Session {
     }
 
     /// Changes with every new constraint.
-    pub(super) fn number(&self) -> u64 {
-        self.lock().number
+    pub(super) fn constraints(&self) -> Revision {
+        self.lock().constraints
     }
 
     /// What its pictures are of.
@@ -158,10 +159,10 @@ impl Session {
         }
     }
 
-    /// Why a picture failed for which the constraints of this number held.
-    pub(super) fn reason(&self, number: u64) -> FailureReason {
+    /// Why a picture failed for which the these constraints held.
+    pub(super) fn reason(&self, constraints: Revision) -> FailureReason {
         let told = self.lock();
-        match (told.stopped, told.number == number) {
+        match (told.stopped, told.constraints == constraints) {
             (true, _) => FailureReason::Stopped,
             (false, false) => FailureReason::BufferConstraints,
             (false, true) => FailureReason::Unknown,

@@ -33,6 +33,7 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use super::seldom::Seldom;
 use crate::guard::Handlers;
 use crate::output::parking;
+use crate::shell::ShellRevision;
 use crate::state::State;
 use configuration::{Configuration, Wanted};
 use heads::{Look, Manager};
@@ -68,7 +69,7 @@ pub struct OutputManagement {
 /// What the looks of outputs follow from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Basis {
-    changes: (u64, u64),
+    changes: ShellRevision,
     parked: usize,
 }
 

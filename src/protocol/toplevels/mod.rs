@@ -23,7 +23,8 @@ use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 
 use crate::guard;
 use crate::later;
-use crate::shell::{Arrangement, WindowId};
+use crate::revision::Revision;
+use crate::shell::{Arrangement, ListRevision, WindowId};
 use crate::state::State;
 
 /// Until somebody who was behind is looked at again.
@@ -34,8 +35,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 struct Look {
     /// Names this time that it is mapped.
     number: u64,
-    /// Counts how often its names changed: they may be long, and are not read again for what others do.
-    names: u64,
+    /// Advanced when its names change: they may be long, and are not read again for what others do.
+    names: Revision,
     title: Arc<str>,
     app_id: Arc<str>,
     output: Option<Output>,
@@ -49,14 +50,6 @@ struct Look {
 /// What is the same as before is shared with whoever was told of it.
 type Looks = BTreeMap<WindowId, Arc<Look>>;
 
-/// What looks follow from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Basis {
-    changes: (u64, u64),
-    names: u64,
-    focused: Option<WindowId>,
-}
-
 /// Both globals, and who listens.
 #[derive(Debug)]
 pub struct Toplevels {
@@ -64,7 +57,7 @@ pub struct Toplevels {
     ext: ext::Lists,
     looks: Looks,
     /// What they were made from; `None` while nobody listens.
-    basis: Option<Basis>,
+    basis: Option<ListRevision>,
     /// The last number that was given.
     last: u64,
     /// Somebody was behind, and is looked at again soon.
@@ -98,7 +91,7 @@ pub(super) fn refresh(state: &mut State) {
         return;
     }
     let shell = &state.shell;
-    let basis = Some(Basis { changes: shell.changes(), names: shell.names(), focused: shell.focused() });
+    let basis = Some(shell.listed());
     let looks_again = std::mem::take(&mut state.protocols.toplevels.looks_again);
     if state.protocols.toplevels.basis != basis {
         look(state);

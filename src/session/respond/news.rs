@@ -4,7 +4,7 @@
 //! with every question, which comes with every turn while somebody follows.
 
 use super::{layers, layouts, outputs, windows, workspaces};
-use crate::shell::WindowId;
+use crate::shell::ListRevision;
 use crate::state::State;
 use upbeat_record::ipc::message::event::{Event, Picture, WindowState};
 
@@ -12,40 +12,26 @@ use upbeat_record::ipc::message::event::{Event, Picture, WindowState};
 #[derive(Debug, Default)]
 pub struct Told {
     picture: Picture,
-    basis: Option<Basis>,
-}
-
-/// What windows follow from, but for where they are seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Basis {
-    changes: (u64, u64),
-    names: u64,
-    focused: Option<WindowId>,
+    /// What windows follow from, but for where they are seen.
+    basis: Option<ListRevision>,
 }
 
 /// Somebody follows from now on: how all is, which all others have been told.
 pub(super) fn all(state: &mut State) -> Event {
     let now = look(state, None);
-    state.session.told = Told { picture: now.clone(), basis: Some(Basis::of(state)) };
+    state.session.told = Told { picture: now.clone(), basis: Some(state.shell.listed()) };
     Event::State(Box::new(now))
 }
 
 /// What changed since the last time.
 pub(super) fn changes(state: &mut State) -> Vec<Event> {
     let Told { picture: before, basis } = std::mem::take(&mut state.session.told);
-    let now_basis = Basis::of(state);
+    let now_basis = state.shell.listed();
     let known = basis.filter(|basis| *basis == now_basis).map(|_| &before);
     let now = look(state, known);
     let events = before.changes(&now);
     state.session.told = Told { picture: now, basis: Some(now_basis) };
     events
-}
-
-impl Basis {
-    fn of(state: &State) -> Self {
-        let shell = &state.shell;
-        Basis { changes: shell.changes(), names: shell.names(), focused: shell.focused() }
-    }
 }
 
 /// How all is; of `known` windows nothing changed but where they are seen.

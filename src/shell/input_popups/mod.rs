@@ -16,7 +16,7 @@ use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_popup_surface
 
 use super::layers::Pinned;
 use super::layers::placing::Level;
-use super::{Desk, Hand, Shell, geometry, hit, layers, visit};
+use super::{Desk, Hand, Shell, ShellRevision, geometry, hit, layers, visit};
 use crate::later;
 use crate::state::State;
 use crate::surface::{self, tree};
@@ -62,7 +62,7 @@ pub struct InputPopups {
     /// Virtual keyboards.
     keyboards: Vec<ObjectId>,
     /// [`Shell::changes`] when that was looked at.
-    looked: Option<(u64, u64)>,
+    looked: Option<ShellRevision>,
 }
 
 impl InputPopups {

@@ -7,7 +7,7 @@ use smithay::wayland::shell::wlr_layer::KeyboardInteractivity as Wants;
 
 use super::placing::Level;
 use super::{Layers, Pinned};
-use crate::shell::{Desk, Hand, Shell, activate, popup};
+use crate::shell::{Desk, Hand, Shell, ShellRevision, activate, popup};
 use crate::state::State;
 
 impl Layers {
@@ -47,7 +47,7 @@ pub(super) struct Covering {
     /// keyboard when the window took the screen. A password must not go to the window.
     opened: Vec<ObjectId>,
     /// [`Shell::changes`] when that was looked at.
-    looked: Option<(u64, u64)>,
+    looked: Option<ShellRevision>,
 }
 
 impl Covering {

@@ -10,6 +10,7 @@ use smithay::wayland::shell::wlr_layer::{KeyboardInteractivity, LayerSurface};
 
 use super::LayerLook;
 use super::placing::{Level, Wish};
+use crate::shell::ShellRevision;
 use crate::surface::{Surfaces, tree};
 
 /// How many configures a client may leave unanswered before it is sent no more: it gets the newest size with its next
@@ -44,7 +45,7 @@ pub struct Pinned {
     /// The size of that content.
     size: Size<i32, Logical>,
     /// [`Shell::changes`](crate::shell::Shell::changes) when its surfaces were told of their output last.
-    pub(in crate::shell) visited: Option<(u64, u64)>,
+    pub(in crate::shell) visited: Option<ShellRevision>,
 }
 
 impl Pinned {

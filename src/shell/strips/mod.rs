@@ -28,7 +28,7 @@ use super::layout::op::{Rect, Span};
 use super::layout::{Area, Back, Layout, Op, Seen};
 pub use super::titles::TITLES;
 use super::workspaces::{Place, Screen};
-use super::{Shell, Window, WindowId};
+use super::{Shell, ShellRevision, Window, WindowId};
 use crate::shell::{Desk, geometry};
 use crate::state::State;
 use upbeat_timing::time::Instant;
@@ -69,7 +69,7 @@ pub struct Strips {
     /// Where something else was.
     chosen: Vec<(Place, Mode)>,
     /// [`Shell::changes`] when all was where it belongs.
-    arranged: Option<(u64, u64)>,
+    arranged: Option<ShellRevision>,
     /// Until then clients have nothing arranged.
     pauses_until: Instant,
     /// How often all was arranged. For tests.

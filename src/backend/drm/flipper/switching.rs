@@ -6,7 +6,7 @@ use smithay::backend::drm::PlaneState;
 use super::{Flight, Flipper, Orphans};
 use crate::backend::drm::atomic::Commit;
 use crate::backend::drm::memory::Picture;
-use crate::backend::drm::messages::{Generation, News, Switch};
+use crate::backend::drm::messages::{News, Switch};
 use crate::backend::drm::mode::mode_of;
 use crate::backend::drm::refusal::of_kernel;
 use crate::backend::{FrameId, GammaRamp, LossReason, SubmitError};
@@ -103,7 +103,7 @@ impl Flipper {
             self.is_refused = faults::check(Fault::Modeset).is_err();
             self.lose(LossReason::ModeChange);
             (self.mode, self.modeset) = (*mode, true);
-            self.generation = Generation(self.generation.0 + 1);
+            self.mode_revision.advance();
             self.clock.restart(mode_of(*mode).interval(), clock.now());
         }
         let first = switch.mode.as_ref().and_then(|(_, scanout)| scanout.first()).or(self.front.clone());

@@ -3,7 +3,7 @@
 use smithay::reexports::drm::control::Mode as DrmMode;
 
 use super::{Pipe, Screen};
-use crate::backend::drm::messages::{Generation, News};
+use crate::backend::drm::messages::News;
 use crate::backend::drm::refusal::is_passing;
 use crate::backend::drm::scanout::Scanout;
 use crate::backend::drm::vrr::Range;
@@ -93,8 +93,8 @@ impl Pipe {
             }
             News::Switched(switch) => self.switched(*switch),
             News::NotSwitched(asked, error) => self.not_switched(asked, error),
-            News::Buffer(generation, made) => {
-                if generation != self.generation {
+            News::Buffer(mode, made) => {
+                if mode != self.mode_revision {
                     return;
                 }
                 self.grows = false;
@@ -125,7 +125,7 @@ impl Pipe {
     pub(super) fn show_mode(&mut self, mode: DrmMode, scanout: Scanout, range: Option<Range>) {
         (self.facts.mode, self.facts.range) = (mode, range);
         (self.scanout, self.grows) = (scanout, false);
-        self.generation = Generation(self.generation.0 + 1);
+        self.mode_revision.advance();
         // Before the losses: what is made up for them is made for the new mode.
         self.events.push_back(DisplayEvent::Changed);
         self.lose_all(LossReason::ModeChange);
