@@ -22,6 +22,7 @@ mod mapped;
 pub mod nested;
 pub(crate) mod overlay;
 pub mod plane;
+pub mod scroll;
 pub mod seat;
 mod shot;
 pub mod timer;
@@ -87,6 +88,27 @@ pub struct Capabilities {
     pub plane_scroll: bool,
     /// Whether [`Display::supersede`] can withdraw a plan that was submitted already.
     pub can_withdraw: bool,
+}
+
+impl Capabilities {
+    /// Of a window: it has no planes and no beam, and takes one frame at a time.
+    fn of_window(clock: ClockSource, submit_lead: Span) -> Self {
+        Capabilities {
+            clock,
+            submit_lead,
+            driver_margin: Span::ZERO,
+            pending_flips: 1,
+            unreported: 1,
+            variable_refresh: None,
+            scan: None,
+            front_buffer: false,
+            cursor_plane: None,
+            overlay_planes: 0,
+            direct_scanout: false,
+            plane_scroll: false,
+            can_withdraw: false,
+        }
+    }
 }
 
 /// How slow a rate may get in another mode.

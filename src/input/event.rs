@@ -5,6 +5,7 @@ use smithay::utils::{Logical, Point};
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
 use super::tool::ToolEvent;
+pub use crate::backend::scroll::{Scroll, ScrollSource};
 use upbeat_timing::time::Instant;
 
 /// Names a keyboard. Each has a keymap of its own.
@@ -16,33 +17,6 @@ pub enum KeyboardId {
     Parent,
     /// A virtual keyboard, by number.
     Virtual(u64),
-}
-
-/// Where a scroll event comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ScrollSource {
-    /// A wheel with steps.
-    #[default]
-    Wheel,
-    /// A finger on a touchpad: ends with a stop.
-    Finger,
-    /// Something continuous, such as a pointing stick with a button held: may end with a stop.
-    Continuous,
-    /// A wheel that is tilted.
-    WheelTilt,
-}
-
-/// One axis of a scroll event.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Scroll {
-    /// Distance in the coordinates of pointer motion.
-    pub distance: f64,
-    /// Wheel steps in 120ths, if it is a wheel.
-    pub v120: Option<i32>,
-    /// The finger was lifted.
-    pub stop: bool,
-    /// The content is meant to move with the finger ("natural" scrolling).
-    pub inverted: bool,
 }
 
 /// What fingers do together on a touchpad, beyond moving the pointer and scrolling. Each gesture begins, changes, and ends.

@@ -12,11 +12,11 @@ use smithay::utils::{Logical, Point};
 use super::ExitStatus;
 use super::parent::{Opened, Parent};
 use super::waiting::Heard;
-use crate::backend::nested::{AxisMotion, AxisSource, ParentEvent, WindowId};
+use crate::backend::nested::{ParentEvent, WindowId};
 use crate::bindings::Modifier;
 use crate::config::{Config, OutputMode, OutputSettings, Scale};
 use crate::input::keymap::Keymap;
-use crate::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
+use crate::input::{self, InputEvent, KeyboardId};
 use crate::later;
 use crate::output::hotplug::{self, Placement};
 use crate::output::{place_of_pixel, power};
@@ -190,17 +190,9 @@ fn input_event(state: &State, event: ParentEvent) -> Option<InputEvent> {
             InputEvent::PointerPosition { time, position: place(state, window, x, y)? }
         }
         ParentEvent::Button { time, button, pressed } => InputEvent::Button { time, button, pressed },
-        ParentEvent::Axis { time, source, horizontal, vertical } => InputEvent::Axis {
-            time,
-            source: match source {
-                AxisSource::Wheel => ScrollSource::Wheel,
-                AxisSource::Finger => ScrollSource::Finger,
-                AxisSource::Continuous => ScrollSource::Continuous,
-                AxisSource::WheelTilt => ScrollSource::WheelTilt,
-            },
-            horizontal: scroll(horizontal),
-            vertical: scroll(vertical),
-        },
+        ParentEvent::Axis { time, source, horizontal, vertical } => {
+            InputEvent::Axis { time, source, horizontal, vertical }
+        }
         ParentEvent::TouchDown { time, window, finger, x, y } => {
             InputEvent::TouchDown { time, slot: slot(finger)?, position: place(state, window, x, y)? }
         }
@@ -216,10 +208,6 @@ fn input_event(state: &State, event: ParentEvent) -> Option<InputEvent> {
 
 fn slot(finger: i32) -> Option<u32> {
     u32::try_from(finger).ok()
-}
-
-fn scroll(axis: AxisMotion) -> Scroll {
-    Scroll { distance: axis.distance, v120: axis.v120, stop: axis.stop, inverted: axis.inverted }
 }
 
 /// A place on a window (physical pixels) in global logical coordinates.

@@ -8,7 +8,9 @@ use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_output::Transform;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
-use smithay::wayland::compositor::{BufferAssignment, Damage, RegionAttributes, SurfaceAttributes, SurfaceData};
+use smithay::wayland::compositor::{
+    BufferAssignment, Cacheable, CachedState, Damage, RegionAttributes, SurfaceAttributes, SurfaceData,
+};
 use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
 use smithay::wayland::viewporter::ViewportCachedState;
@@ -56,47 +58,55 @@ pub(super) struct Stash {
     once: Once,
 }
 
+/// Which of the two states of a surface.
+#[derive(Clone, Copy, Debug)]
+enum Version {
+    Pending,
+    Current,
+}
+
+impl Version {
+    fn of<T: Cacheable>(self, cached: &mut CachedState<T>) -> &mut T {
+        match self {
+            Version::Pending => cached.pending(),
+            Version::Current => cached.current(),
+        }
+    }
+
+    fn copy<T: Cacheable + Clone + Send + 'static>(self, states: &SurfaceData) -> T {
+        self.of(&mut states.cached_state.get::<T>()).clone()
+    }
+}
+
 impl Lasting {
     /// What `states` has pending.
     pub fn pending(states: &SurfaceData) -> Self {
-        let (scale, transform, opaque, input) = {
-            let mut attributes = states.cached_state.get::<SurfaceAttributes>();
-            let pending = attributes.pending();
-            (
-                pending.buffer_scale,
-                pending.buffer_transform,
-                pending.opaque_region.clone(),
-                pending.input_region.clone(),
-            )
-        };
-        let viewport = *states.cached_state.get::<ViewportCachedState>().pending();
-        let children = states.cached_state.get::<Children>().pending().clone();
-        let pacing = *states.cached_state.get::<PacingState>().pending();
-        let view = states.cached_state.get::<ViewState>().pending().clone();
-        let opacity = *states.cached_state.get::<Opacity>().pending();
-        let background = states.cached_state.get::<Background>().pending().clone();
-        Lasting { scale, transform, opaque, input, viewport, children, pacing, view, opacity, background }
+        Self::of(states, Version::Pending)
     }
 
     /// What was applied last: the best guess for a surface that has not committed as a subsurface yet.
     fn current(states: &SurfaceData) -> Self {
+        Self::of(states, Version::Current)
+    }
+
+    fn of(states: &SurfaceData, version: Version) -> Self {
         let (scale, transform, opaque, input) = {
             let mut attributes = states.cached_state.get::<SurfaceAttributes>();
-            let current = attributes.current();
-            (
-                current.buffer_scale,
-                current.buffer_transform,
-                current.opaque_region.clone(),
-                current.input_region.clone(),
-            )
+            let of = version.of(&mut attributes);
+            (of.buffer_scale, of.buffer_transform, of.opaque_region.clone(), of.input_region.clone())
         };
-        let viewport = *states.cached_state.get::<ViewportCachedState>().current();
-        let children = states.cached_state.get::<Children>().current().clone();
-        let pacing = *states.cached_state.get::<PacingState>().current();
-        let view = states.cached_state.get::<ViewState>().current().clone();
-        let opacity = *states.cached_state.get::<Opacity>().current();
-        let background = states.cached_state.get::<Background>().current().clone();
-        Lasting { scale, transform, opaque, input, viewport, children, pacing, view, opacity, background }
+        Lasting {
+            scale,
+            transform,
+            opaque,
+            input,
+            viewport: version.copy(states),
+            children: version.copy(states),
+            pacing: version.copy(states),
+            view: version.copy(states),
+            opacity: version.copy(states),
+            background: version.copy(states),
+        }
     }
 
     /// Makes it what `states` has pending.

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use crate::backend::scroll::{Scroll, ScrollSource};
 use upbeat_timing::time::Instant;
 
 /// A window, by number.
@@ -34,7 +35,7 @@ pub enum ParentEvent {
     /// A button (Linux event code) went down or up.
     Button { time: Instant, button: u32, pressed: bool },
     /// A wheel turned or a finger scrolled.
-    Axis { time: Instant, source: AxisSource, horizontal: AxisMotion, vertical: AxisMotion },
+    Axis { time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll },
     /// A finger touched.
     TouchDown { time: Instant, window: WindowId, finger: i32, x: f64, y: f64 },
     /// A finger moved.
@@ -45,28 +46,4 @@ pub enum ParentEvent {
     TouchFrame { time: Instant },
     /// The parent took the touches over.
     TouchCancelled { time: Instant },
-}
-
-/// Where scrolling comes from (`wl_pointer.axis_source`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named as in wl_pointer.axis_source")]
-pub enum AxisSource {
-    #[default]
-    Wheel,
-    Finger,
-    Continuous,
-    WheelTilt,
-}
-
-/// Scrolling along one axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AxisMotion {
-    /// Distance in the coordinates of pointer motion.
-    pub distance: f64,
-    /// Wheel steps in 120ths, if it is a wheel.
-    pub v120: Option<i32>,
-    /// The finger was lifted.
-    pub stop: bool,
-    /// The content is meant to move with the finger.
-    pub inverted: bool,
 }

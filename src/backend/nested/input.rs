@@ -8,8 +8,9 @@ use wayland_client::protocol::{
 use wayland_client::{Connection, Dispatch, QueueHandle, WEnum};
 
 use super::clock::input_time;
-use super::event::{AxisMotion, AxisSource, ParentEvent, WindowId};
+use super::event::{ParentEvent, WindowId};
 use super::parent::Parent;
+use crate::backend::scroll::{Scroll, ScrollSource};
 use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 /// One step of a wheel, in 120ths.
@@ -33,14 +34,14 @@ pub(super) struct Devices {
 #[derive(Debug, Default)]
 struct Scrolling {
     time: Option<Instant>,
-    source: AxisSource,
-    horizontal: AxisMotion,
-    vertical: AxisMotion,
+    source: ScrollSource,
+    horizontal: Scroll,
+    vertical: Scroll,
     is_new: bool,
 }
 
 impl Scrolling {
-    fn axis(&mut self, axis: WEnum<wl_pointer::Axis>) -> &mut AxisMotion {
+    fn axis(&mut self, axis: WEnum<wl_pointer::Axis>) -> &mut Scroll {
         self.is_new = true;
         match axis {
             WEnum::Value(wl_pointer::Axis::HorizontalScroll) => &mut self.horizontal,
@@ -211,10 +212,10 @@ impl Dispatch<WlPointer, ()> for Parent {
             }
             Event::AxisSource { axis_source: WEnum::Value(source) } => {
                 parent.devices.scrolling.source = match source {
-                    Source::Finger => AxisSource::Finger,
-                    Source::Continuous => AxisSource::Continuous,
-                    Source::WheelTilt => AxisSource::WheelTilt,
-                    _ => AxisSource::Wheel,
+                    Source::Finger => ScrollSource::Finger,
+                    Source::Continuous => ScrollSource::Continuous,
+                    Source::WheelTilt => ScrollSource::WheelTilt,
+                    _ => ScrollSource::Wheel,
                 };
             }
             Event::AxisStop { time, axis } => {

@@ -37,7 +37,7 @@ mod window;
 mod wire;
 
 pub use backend::NestedBackend;
-pub use event::{AxisMotion, AxisSource, ParentEvent, WindowId};
+pub use event::{ParentEvent, WindowId};
 pub use output::NestedOutput;
 
 /// A parent that cannot be had, or is had no more.

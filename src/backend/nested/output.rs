@@ -44,23 +44,10 @@ impl Display for NestedOutput {
 
     fn capabilities(&self) -> Capabilities {
         let window = self.window.borrow();
-        Capabilities {
-            clock: if window.has_feedback() { ClockSource::Parent } else { ClockSource::Software },
-            submit_lead: window.submit_lead(),
-            driver_margin: upbeat_timing::time::Span::ZERO,
-            // One that the parent has latched for a light to come, and the next.
-            pending_flips: 1,
-            unreported: DEPTH as u32,
-            variable_refresh: None,
-            scan: None,
-            front_buffer: false,
-            // The parent draws a cursor of ours no sooner than a frame, and its own would not be in our pictures.
-            cursor_plane: None,
-            overlay_planes: 0,
-            direct_scanout: false,
-            plane_scroll: false,
-            can_withdraw: false,
-        }
+        let clock = if window.has_feedback() { ClockSource::Parent } else { ClockSource::Software };
+        // One that the parent has latched for a light to come, and the next. The parent draws a cursor of ours no sooner than a
+        // frame, and its own would not be in our pictures.
+        Capabilities { unreported: DEPTH as u32, ..Capabilities::of_window(clock, window.submit_lead()) }
     }
 
     fn last_vblank(&mut self, _now: Instant) -> Option<(Instant, u64)> {

@@ -3,7 +3,8 @@
 //! X repeats held keys itself: a release and a press of the same key at the same time. Clients repeat on their own here,
 //! so that both are left out; a release is therefore held until it is known what follows it.
 
-use crate::backend::nested::{AxisMotion, AxisSource, ParentEvent, WindowId};
+use crate::backend::nested::{ParentEvent, WindowId};
+use crate::backend::scroll::{Scroll, ScrollSource};
 use upbeat_timing::time::Instant;
 
 /// X numbers keys from 8.
@@ -79,11 +80,9 @@ pub(super) fn button(button: u8, pressed: bool, time: Instant) -> Option<ParentE
 /// Buttons 4 to 7: up, down, left, right.
 fn wheel(button: u8, time: Instant) -> ParentEvent {
     let sign = if matches!(button, 4 | 6) { -1 } else { 1 };
-    let step =
-        AxisMotion { distance: f64::from(sign) * STEP_PIXELS, v120: Some(sign * STEP_V120), ..AxisMotion::default() };
-    let (horizontal, vertical) =
-        if button >= 6 { (step, AxisMotion::default()) } else { (AxisMotion::default(), step) };
-    ParentEvent::Axis { time, source: AxisSource::Wheel, horizontal, vertical }
+    let step = Scroll { distance: f64::from(sign) * STEP_PIXELS, v120: Some(sign * STEP_V120), ..Scroll::default() };
+    let (horizontal, vertical) = if button >= 6 { (step, Scroll::default()) } else { (Scroll::default(), step) };
+    ParentEvent::Axis { time, source: ScrollSource::Wheel, horizontal, vertical }
 }
 
 /// The pointer is at a pixel of the window.

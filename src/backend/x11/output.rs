@@ -42,21 +42,7 @@ impl Display for X11Output {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            clock: ClockSource::Software,
-            submit_lead: SUBMIT_LEAD,
-            driver_margin: Span::ZERO,
-            pending_flips: 1,
-            unreported: 1,
-            variable_refresh: None,
-            scan: None,
-            front_buffer: false,
-            cursor_plane: None,
-            overlay_planes: 0,
-            direct_scanout: false,
-            plane_scroll: false,
-            can_withdraw: false,
-        }
+        Capabilities::of_window(ClockSource::Software, SUBMIT_LEAD)
     }
 
     fn last_vblank(&mut self, now: Instant) -> Option<(Instant, u64)> {
