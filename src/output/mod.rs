@@ -305,11 +305,6 @@ impl OutputState {
         self.stage.arrangement()
     }
 
-    /// How many windows were looked at for that. For tests.
-    pub const fn looked_at(&self) -> u64 {
-        self.stage.looked_at()
-    }
-
     /// Something on it changed, for this reason.
     fn need(&mut self, need: Need) {
         self.conductor.output_mut().need(need);

@@ -8,24 +8,6 @@ use crate::revision::Revision;
 /// Changes that are told apart: more than there are between two latches while one window opens or another has the focus.
 const KEPT: usize = 64;
 
-/// Something that happened to a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    /// Anything.
-    Any(WindowId),
-    /// It came to lie above others, and is as it was.
-    Raised(WindowId),
-}
-
-impl Change {
-    /// Whose.
-    pub const fn window(self) -> WindowId {
-        match self {
-            Change::Any(window) | Change::Raised(window) => window,
-        }
-    }
-}
-
 /// Another value whenever anything changed that says what is seen where; see [`Shell::changes`](super::Shell::changes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShellRevision {
@@ -46,7 +28,7 @@ pub struct ListRevision {
 pub(super) struct ChangeLog {
     revision: Revision,
     /// The last ones, oldest first; empty after one that says nothing of any window.
-    recent: VecDeque<Change>,
+    recent: VecDeque<WindowId>,
 }
 
 impl ChangeLog {
@@ -56,12 +38,12 @@ impl ChangeLog {
     }
 
     /// Something happened to one window.
-    pub fn note(&mut self, change: Change) {
+    pub fn note(&mut self, window: WindowId) {
         self.revision.advance();
         if self.recent.len() == KEPT {
             self.recent.pop_front();
         }
-        self.recent.push_back(change);
+        self.recent.push_back(window);
     }
 
     /// Something happened to any number of them.
@@ -70,8 +52,9 @@ impl ChangeLog {
         self.recent.clear();
     }
 
-    /// What happened since [`revision`](Self::revision) was `earlier`, oldest first; `None` if that may be anything.
-    pub fn since(&self, earlier: Revision) -> Option<impl Iterator<Item = Change>> {
+    /// The windows that something happened to since [`revision`](Self::revision) was `earlier`, oldest first; `None` if it may
+    /// have happened to any.
+    pub fn since(&self, earlier: Revision) -> Option<impl Iterator<Item = WindowId>> {
         let known = self.recent.len().checked_sub(self.revision.changes_since(earlier)?)?;
         Some(self.recent.range(known..).copied())
     }
@@ -82,7 +65,7 @@ mod tests {
     use super::*;
 
     fn since(log: &ChangeLog, earlier: Revision) -> Option<Vec<u32>> {
-        log.since(earlier).map(|changes| changes.map(|change| change.window().0).collect())
+        log.since(earlier).map(|changes| changes.map(|window| window.0).collect())
     }
 
     #[test]
@@ -90,12 +73,12 @@ mod tests {
         let mut log = ChangeLog::default();
         let start = log.revision();
         assert_eq!(since(&log, start), Some(vec![]));
-        log.note(Change::Any(WindowId(1)));
+        log.note(WindowId(1));
         let after_one = log.revision();
-        log.note(Change::Raised(WindowId(2)));
+        log.note(WindowId(2));
         assert_eq!(since(&log, start), Some(vec![1, 2]));
         assert_eq!(since(&log, after_one), Some(vec![2]));
-        (0..KEPT as u32).for_each(|window| log.note(Change::Any(WindowId(window))));
+        (0..KEPT as u32).for_each(|window| log.note(WindowId(window)));
         assert_eq!(since(&log, after_one), None);
         let before = log.revision();
         log.note_all();

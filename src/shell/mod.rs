@@ -69,7 +69,6 @@ use animation::{Animations, Ghost, Pans, Slides, WindowMotion};
 pub use arrangement::Arrangement;
 pub use arranging::{fullscreen, maximize, outputs_changed, send_column_to, send_to, unfullscreen, unmaximize};
 pub use carrying::carry_along;
-use change_log::Change;
 pub use change_log::{ListRevision, ShellRevision};
 pub use desk::{Desk, Hand, Monitor, geometry};
 use drag::Drag;
@@ -215,12 +214,12 @@ impl Shell {
         ListRevision { changes: self.changes(), names: self.names, focused: self.focused }
     }
 
-    /// The windows of which anything changed since [`changes`](Self::changes) was `seen`, each at least once, and whether that
-    /// is more than that it came to lie above others. `None` if anything else may have changed.
-    pub fn changes_since(&self, seen: ShellRevision) -> Option<impl Iterator<Item = (WindowId, bool)>> {
+    /// The windows of which anything changed since [`changes`](Self::changes) was `seen`, each at least once. `None` if
+    /// anything else may have changed.
+    pub fn changes_since(&self, seen: ShellRevision) -> Option<impl Iterator<Item = WindowId>> {
         let (windows, places) =
             (self.windows.changes_since(seen.windows)?, self.workspaces.changes_since(seen.places)?);
-        Some(windows.chain(places).map(|change| (change.window(), matches!(change, Change::Any(_)))))
+        Some(windows.chain(places))
     }
 
     /// Something changed that says what is seen where.

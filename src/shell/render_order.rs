@@ -103,11 +103,6 @@ impl Shell {
         View { overview, output, area: geometry(output), screen: self.workspaces.screen(&output.name()), present }
     }
 
-    /// Those of these windows that have content, topmost first, each once.
-    pub fn among_downward(&self, ids: impl Iterator<Item = WindowId>) -> impl Iterator<Item = &Window> {
-        self.windows.among(ids).rev().filter(|window| window.mapped)
-    }
-
     /// All windows with content and all that is still seen of others, topmost first, wherever they are.
     pub fn stack_downward<'a>(&'a self, view: &View<'_>) -> impl Iterator<Item = Stacked<'a>> {
         let present = view.present;

@@ -85,7 +85,7 @@ pub(super) fn tell_windows(shell: &mut Shell) {
     let is_same_view = before.in_overview == shell.told.in_overview;
     let changed = before.changes.filter(|_| is_same_view).and_then(|changes| shell.changes_since(changes));
     let few: Option<Vec<WindowId>> =
-        changed.map(|changed| changed.map(|(id, _)| id).chain(before.focused).chain(shell.focused).collect());
+        changed.map(|changed| changed.chain(before.focused).chain(shell.focused).collect());
     let Shell { windows, workspaces, focused, overlays, .. } = shell;
     let mut tell = |window: &mut Window| {
         let active = *focused == Some(window.id);

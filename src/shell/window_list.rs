@@ -5,7 +5,7 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::backend::ObjectId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::change_log::{Change, ChangeLog};
+use super::change_log::ChangeLog;
 use super::{Window, WindowId};
 use crate::revision::Revision;
 
@@ -29,7 +29,7 @@ impl WindowList {
     }
 
     /// What changed since [`changes`](Self::changes) was `earlier`; `None` if that may be anything.
-    pub fn changes_since(&self, earlier: Revision) -> Option<impl Iterator<Item = Change>> {
+    pub fn changes_since(&self, earlier: Revision) -> Option<impl Iterator<Item = WindowId>> {
         self.changes.since(earlier)
     }
 
@@ -40,7 +40,7 @@ impl WindowList {
 
     /// Something changed of this window.
     pub fn note_change_of(&mut self, id: WindowId) {
-        self.changes.note(Change::Any(id));
+        self.changes.note(id);
     }
 
     /// Bottom to top.
@@ -64,7 +64,7 @@ impl WindowList {
     }
 
     pub fn get_mut(&mut self, id: WindowId) -> Option<&mut Window> {
-        self.changes.note(Change::Any(id));
+        self.changes.note(id);
         self.get_mut_quietly(id)
     }
 
@@ -79,7 +79,7 @@ impl WindowList {
 
     pub fn of_root_mut(&mut self, surface: &WlSurface) -> Option<&mut Window> {
         let window = self.slots[*self.by_root.get(&surface.id())?].as_deref_mut()?;
-        self.changes.note(Change::Any(window.id));
+        self.changes.note(window.id);
         Some(window)
     }
 
@@ -90,7 +90,7 @@ impl WindowList {
 
     /// Puts a window on top of all others.
     pub fn push(&mut self, window: Window) {
-        self.changes.note(Change::Any(window.id));
+        self.changes.note(window.id);
         let slot = self.empty.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
@@ -126,17 +126,9 @@ impl WindowList {
 
     pub fn move_to_top(&mut self, id: WindowId) {
         let Some(slot) = self.by_id.get(&id).copied().filter(|slot| self.stack.last() != Some(slot)) else { return };
-        self.changes.note(Change::Raised(id));
+        self.changes.note(id);
         if let Some(index) = self.stack.iter().rposition(|other| *other == slot) {
             self.stack[index..].rotate_left(1);
         }
-    }
-
-    /// Those of `ids` that there are, bottom to top.
-    pub fn among(&self, ids: impl Iterator<Item = WindowId>) -> impl DoubleEndedIterator<Item = &Window> {
-        let mut wanted = vec![false; self.slots.len()];
-        ids.filter_map(|id| self.by_id.get(&id)).for_each(|slot| wanted[*slot] = true);
-        let found: Vec<usize> = self.stack.iter().copied().filter(|slot| wanted[*slot]).collect();
-        found.into_iter().filter_map(|slot| self.slots[slot].as_deref())
     }
 }

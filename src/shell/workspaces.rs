@@ -14,7 +14,7 @@
 use ahash::{HashMap, HashSet};
 
 use super::WindowId;
-use super::change_log::{Change, ChangeLog};
+use super::change_log::ChangeLog;
 pub use upbeat_record::ipc::message::workspace::{NoSuchNumber, Number};
 
 use crate::revision::Revision;
@@ -137,7 +137,7 @@ impl Workspaces {
 
     /// The windows that were put anywhere since [`changes`](Self::changes) was `earlier`; `None` if other workspaces may be
     /// seen since.
-    pub(super) fn changes_since(&self, earlier: Revision) -> Option<impl Iterator<Item = Change>> {
+    pub(super) fn changes_since(&self, earlier: Revision) -> Option<impl Iterator<Item = WindowId>> {
         self.changes.since(earlier)
     }
 
@@ -190,7 +190,7 @@ impl Workspaces {
             return;
         }
         if self.homes.insert(window, place) != Some(place) {
-            self.changes.note(Change::Any(window));
+            self.changes.note(window);
         }
     }
 
@@ -199,7 +199,7 @@ impl Workspaces {
         self.urgent.remove(&window);
         self.minimised.remove(&window);
         if self.homes.remove(&window).is_some() {
-            self.changes.note(Change::Any(window));
+            self.changes.note(window);
         }
     }
 
@@ -207,7 +207,7 @@ impl Workspaces {
     pub fn set_urgent(&mut self, window: WindowId, urgent: bool) -> bool {
         let is_other = if urgent { self.urgent.insert(window) } else { self.urgent.remove(&window) };
         if is_other {
-            self.changes.note(Change::Any(window));
+            self.changes.note(window);
         }
         is_other
     }
@@ -221,7 +221,7 @@ impl Workspaces {
     pub fn set_minimised(&mut self, window: WindowId, minimised: bool) -> bool {
         let is_other = if minimised { self.minimised.insert(window) } else { self.minimised.remove(&window) };
         if is_other {
-            self.changes.note(Change::Any(window));
+            self.changes.note(window);
         }
         is_other
     }

@@ -15,8 +15,6 @@ const NEIGHBOURS: usize = 60;
 const FRAMES: u32 = 20;
 /// Surfaces that may be awake: the one that animates, and one that was looked at lately.
 const MOST_AWAKE: usize = 2;
-/// Windows that may be looked at for one that opens or is raised above the only one that is seen: both, twice.
-const MOST_LOOKED_AT: u64 = 4;
 
 fn output(world: &World) -> &OutputState {
     world.state.outputs.states().next().unwrap()
@@ -78,34 +76,6 @@ fn whatever_says_what_is_seen_where_has_the_scene_arranged_anew() {
     first.surface.attach(None, 0, 0);
     first.surface.commit();
     is_arranged_anew(&mut world, "a window that goes");
-}
-
-/// Windows that fill the screen, of which all but the topmost are hidden, and how many were looked at when one more opened
-/// and when the focus changed.
-fn looked_at_beside(count: usize) -> (u64, u64) {
-    let mut world = World::simulated(&[60_000]);
-    for number in 0..count {
-        world.open_filled(&format!("hidden {number}"), SMALL, BLUE);
-    }
-    let looked_at = |world: &mut World, act: &dyn Fn(&mut World)| {
-        world.rest();
-        let before = output(world).looked_at();
-        act(world);
-        world.rest();
-        output(world).looked_at() - before
-    };
-    let opening = looked_at(&mut world, &|world| _ = world.open_filled("new", SMALL, RED));
-    let lowest = world.state.shell.windows().next().unwrap().id;
-    let focusing = looked_at(&mut world, &|world| shell::activate(&mut world.state, Some(lowest)));
-    assert_eq!(world.state.shell.focused(), Some(lowest));
-    (opening, focusing)
-}
-
-#[test]
-fn who_opens_or_gets_the_focus_has_none_of_those_looked_at_that_are_hidden() {
-    let beside = looked_at_beside(100);
-    assert_eq!(beside, looked_at_beside(3));
-    assert!(beside.0 <= MOST_LOOKED_AT && beside.1 <= MOST_LOOKED_AT, "{beside:?}");
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn record(state: &mut State, id: OutputId, work: Work, now: Instant) -> Option<F
     if !state.shell.is_moving(&handle, shown) {
         return None;
     }
-    let scene = choose(state, id, target.present).scene;
+    let scene = choose(state, id, target.present);
     let moment = Moment { target, scheduled: now, latched: now, need: Need::Animation };
     let State { outputs, clock, .. } = state;
     let output = outputs.by_id_mut(id)?;

@@ -40,8 +40,6 @@ pub(in crate::output) struct Bare {
     effects: usize,
     /// Pixels of each process's surfaces that are not opaque, and that are blurred.
     spent: Vec<(u32, Spent)>,
-    /// Something was left out that could be seen.
-    is_cut: bool,
 }
 
 impl Bare {
@@ -49,17 +47,12 @@ impl Bare {
     pub fn all(scene: &Scene) -> Self {
         let screen = Rectangle::from_size(scene.size);
         let (layers, effects) = (scene.layers.len(), scene.effects.len());
-        Bare { rects: vec![screen], screen, layers, effects, spent: Vec::new(), is_cut: false }
+        Bare { rects: vec![screen], screen, layers, effects, spent: Vec::new() }
     }
 
     /// Whether nothing is.
     pub fn is_empty(&self) -> bool {
         self.rects.is_empty()
-    }
-
-    /// Whether something was left out that could be seen.
-    pub const fn is_cut(&self) -> bool {
-        self.is_cut
     }
 
     /// Whether anything of `rect` would be seen.
@@ -89,7 +82,6 @@ impl Bare {
                 let account = *account.get_or_insert_with(|| self.account_of(Some(&layer.surface)));
                 let blended = &mut self.spent[account].1.blended;
                 if *blended + translucent > MOST_BLENDED * screen {
-                    self.is_cut = true;
                     dropped.push(index);
                     continue;
                 }
@@ -118,7 +110,6 @@ impl Bare {
                 let blurred = &mut self.spent[account].1.blurred;
                 *blurred += seen.max(screen / LEAST_BLUR);
                 if *blurred > MOST_BLURRED * screen {
-                    self.is_cut = true;
                     continue;
                 }
             }

@@ -27,44 +27,19 @@ use crate::shell::overview::Overlays;
 use crate::shell::render_order::{Stacked, View};
 use crate::shell::{Hand, Shell};
 use crate::state::State;
-use upbeat_timing::id::{OutputId, WindowId};
+use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
 /// What lies behind the lock.
 const LOCKED: [f32; 3] = [0.0; 3];
-
-/// A scene, and whose its parts are.
-#[derive(Debug, Default)]
-pub(in crate::output) struct Arranged {
-    pub scene: Scene,
-    /// Those of which anything is seen, topmost first.
-    pub windows: Vec<Placed>,
-    /// How many windows were looked at.
-    pub looked_at: usize,
-    /// Something was left out that could be seen, and may be when something else is gone.
-    pub is_cut: bool,
-}
-
-/// Something of which anything is seen, and how many of a scene's layers and effects are its.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::output) struct Placed {
-    /// `None`: layer surfaces.
-    pub window: Option<WindowId>,
-    pub layers: usize,
-    pub effects: usize,
-    /// Nothing is seen of what lies below it.
-    pub covers_output: bool,
-}
 
 /// A scene that is being chosen.
 struct Choosing<'a> {
     scene: Scene,
     bare: Bare,
     placing: Placing<'a>,
-    placed: Vec<Placed>,
     /// Nothing is seen of what lies further below.
     is_covered: bool,
-    looked_at: usize,
 }
 
 /// A scene without windows.
@@ -89,19 +64,13 @@ fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output)> {
 impl<'a> Choosing<'a> {
     fn new(scene: Scene, placing: Placing<'a>) -> Self {
         let bare = Bare::all(&scene);
-        Choosing { scene, bare, placing, placed: Vec::new(), is_covered: false, looked_at: 0 }
+        Choosing { scene, bare, placing, is_covered: false }
     }
 
-    /// Adds something, of `window` if of any. `add` says whether nothing is seen of what lies below it.
-    fn add(&mut self, window: Option<WindowId>, add: impl FnOnce(&Placing<'a>, &mut Scene, &Bare) -> bool) {
-        let (layers, effects) = (self.scene.layers.len(), self.scene.effects.len());
-        let covers_output = add(&self.placing, &mut self.scene, &self.bare);
+    /// Adds something. `add` says whether nothing is seen of what lies below it.
+    fn add(&mut self, add: impl FnOnce(&Placing<'a>, &mut Scene, &Bare) -> bool) {
+        self.is_covered |= add(&self.placing, &mut self.scene, &self.bare);
         self.bare.cover(&mut self.scene);
-        let (layers, effects) = (self.scene.layers.len() - layers, self.scene.effects.len() - effects);
-        if layers + effects > 0 || covers_output {
-            self.placed.push(Placed { window, layers, effects, covers_output });
-        }
-        self.is_covered |= covers_output;
     }
 
     /// Whether nothing that lies further below can be seen.
@@ -111,7 +80,7 @@ impl<'a> Choosing<'a> {
 
     /// Adds the layer surfaces above windows.
     fn above_windows(&mut self, shell: &Shell, output: &Output, view: &View<'_>) {
-        self.add(None, |placing, scene, _| {
+        self.add(|placing, scene, _| {
             let seen = shell.input_popups_on(output);
             seen.into_iter().for_each(|(popup, at)| placing.unscaled(scene, popup, at));
             false
@@ -155,56 +124,23 @@ impl<'a> Choosing<'a> {
             if self.is_done() {
                 return;
             }
-            self.add(None, |placing, scene, _| {
+            self.add(|placing, scene, _| {
                 add(placing, scene, pinned);
                 false
             });
         }
     }
 
-    fn end(mut self) -> Arranged {
+    fn end(mut self) -> Scene {
         self.bare.keep(&mut self.scene);
-        let is_cut = self.bare.is_cut();
-        Arranged { scene: self.scene, windows: self.placed, looked_at: self.looked_at, is_cut }
+        self.scene
     }
 }
 
-/// What output `id` is to show in the frame presented at `present`, where nothing moves and nothing of our own lies above the
-/// windows, and where none but `these` can be seen of those. `put` adds a window to a scene that is as it was before, and says
-/// whether nothing is seen of what lies below it.
-pub(in crate::output) fn choose_among(
-    state: &mut State,
-    id: OutputId,
-    these: &[WindowId],
-    put: impl Fn(WindowId, &mut Scene) -> Option<bool>,
-    present: Instant,
-) -> Arranged {
-    let Some((scene, handle)) = begin(state, id) else { return Arranged::default() };
-    let mut choosing =
-        Choosing::new(scene, Placing::new(&handle, state.outputs.effects(&state.shell), &state.surfaces));
-    let shell = &state.shell;
-    let view = shell.view(&handle, present);
-    choosing.above_windows(shell, &handle, &view);
-    for window in shell.among_downward(these.iter().copied()) {
-        if choosing.is_done() {
-            break;
-        }
-        choosing.looked_at += 1;
-        choosing.add(Some(window.id), |placing, scene, bare| {
-            // What was kept of one that is hidden now would be effects that nobody sees.
-            if placing.is_hidden(shell, window, &view, bare) {
-                return false;
-            }
-            put(window.id, scene).unwrap_or_else(|| placing.unless_hidden(scene, shell, window, &view, bare))
-        });
-    }
-    choosing.below_windows(shell, &handle);
-    choosing.end()
-}
-
-/// The same while the session is locked: what its locker has for this output, the keyboard of the input method, and black.
-fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
-    let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
+/// What output `id` is to show while the session is locked: what its locker has for it, the keyboard of the input method,
+/// and black.
+fn choose_lock(state: &mut State, id: OutputId) -> Scene {
+    let Some((mut scene, handle)) = begin(state, id) else { return Scene::default() };
     (scene.background, scene.locked) = (LOCKED, true);
     let kept = &mut state.outputs.overlays;
     if state.shell.lock.is_abandoned() {
@@ -220,15 +156,15 @@ fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
     if let Some(surface) = state.shell.lock.seen_on(&handle) {
         placing.filling(&mut scene, surface, geometry(&handle).loc);
     }
-    Arranged { scene, ..Arranged::default() }
+    scene
 }
 
 /// What output `id` is to show in the frame presented at `present`.
-pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arranged {
+pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instant) -> Scene {
     if state.shell.lock.covers() {
         return choose_lock(state, id);
     }
-    let Some((scene, handle)) = begin(state, id) else { return Arranged::default() };
+    let Some((scene, handle)) = begin(state, id) else { return Scene::default() };
     let mut choosing =
         Choosing::new(scene, Placing::new(&handle, state.outputs.effects(&state.shell), &state.surfaces));
     if let Some(icon) = &state.input.drag_icon {
@@ -277,16 +213,13 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
             break;
         }
         match stacked {
-            Stacked::Ghost(ghost) => choosing.add(None, |placing, scene, _| {
+            Stacked::Ghost(ghost) => choosing.add(|placing, scene, _| {
                 let shift = shell.shift_of_ghost(ghost, &view);
                 shift.into_iter().for_each(|shift| placing.ghost(scene, ghost, shift, present));
                 false
             }),
             Stacked::Window(window) => {
-                choosing.looked_at += 1;
-                choosing.add(Some(window.id), |placing, scene, bare| {
-                    placing.unless_hidden(scene, shell, window, &view, bare)
-                });
+                choosing.add(|placing, scene, bare| placing.unless_hidden(scene, shell, window, &view, bare));
             }
         }
     }

@@ -104,7 +104,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Whether surely nothing of a window is seen where `bare` is.
-    pub fn is_hidden(&self, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
+    fn is_hidden(&self, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
         let reach = shell.reach_at_rest(window, view);
         let titles = if window.carries_titles() { TITLES } else { 0 };
         reach.is_some_and(|reach| !bare.overlaps(self.with_effects(reach, titles)))

@@ -1,13 +1,11 @@
 //! What the last latch of an output chose, kept for the next one: while nothing is moved, opened, closed or restacked, only
 //! the content of those surfaces is looked at that have changed.
 //!
-//! Who opens or comes to lie above others, and whatever else happens to one of whom nothing was seen, uncovers nobody: who
-//! was hidden stays hidden, and only those that were seen and those that something happened to are looked at.
-//!
-//! ```text
-//!   seen before    a  b  c  d       e to z: hidden
-//!   w is raised    w ┊ a  b  c  d   each as it was, unless it is hidden now; e to v, x to z still are
-//! ```
+//! There is one other way to a scene: all is looked at anew. A third way was given up. It was for windows that open or come to
+//! lie above others, which uncover no window, and looked at these and at those that were seen. It was not faster (median cost of
+//! a scene with it and without it, where a window is raised that fills the screen: 38 and 37 µs among 30 windows, 50 and 52 µs
+//! among 400, 206 and 241 µs among 10 windows of 21 surfaces each), and while anything moves, as a window that opens does by
+//! default, all is looked at in every frame anyway.
 //!
 //! What makes it stale is said in two places: [`Shell::changes`](crate::shell::Shell::changes) counts whatever says what is
 //! seen where, and [`Stage::changed`] hears of every surface with other content. With debug assertions each scene chosen
@@ -23,7 +21,6 @@ use crate::guard;
 use crate::output::geometry;
 use crate::output::panel::turn_of;
 use crate::output::scene::choosing;
-use crate::output::scene::choosing::{Arranged, Placed};
 use crate::output::scene::cursor;
 use crate::revision::Revision;
 use crate::scene::{Effect, Layer, Scene};
@@ -33,11 +30,8 @@ use crate::state::State;
 use crate::surface::background::Background;
 use crate::surface::content::SurfaceContent;
 use crate::turn::Turn;
-use upbeat_timing::id::{OutputId, WindowId};
+use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
-
-/// More surfaces than this that may be seen now are no reason to look at each: all is looked at.
-const MOST_APPEARED: usize = 32;
 
 /// What an arrangement follows from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,20 +51,14 @@ pub(in crate::output) struct Stage {
     basis: Option<Basis>,
     /// Advanced with every arrangement.
     arrangement: Revision,
-    /// How many windows were looked at for all arrangements.
-    looked_at: u64,
-    /// Whose the layers and effects are, in order; with what is pinned above and below windows.
-    windows: Vec<Placed>,
     /// With the buffers of surfaces that have not changed since.
     layers: Vec<Layer>,
     effects: Vec<Effect>,
     places: HashMap<ObjectId, usize>,
-    /// Something was left out that could be seen.
-    is_cut: bool,
     /// Surfaces that have changed since.
     changed: Vec<WlSurface>,
-    /// Surfaces without a layer that have changed since.
-    appeared: Vec<WlSurface>,
+    /// A surface without a layer has changed since, and may be seen now.
+    appeared: bool,
 }
 
 impl Stage {
@@ -93,37 +81,8 @@ impl Stage {
                     self.changed.push(surface.clone());
                 }
             }
-            // It may be seen now.
-            None if self.basis.is_some() && self.appeared.len() < MOST_APPEARED => {
-                if !self.appeared.contains(surface) {
-                    self.appeared.push(surface.clone());
-                }
-            }
-            None => self.forget(),
+            None => self.appeared = true,
         }
-    }
-
-    /// How many windows were looked at for all arrangements.
-    pub const fn looked_at(&self) -> u64 {
-        self.looked_at
-    }
-
-    /// Those of which something is seen, topmost first.
-    pub fn windows(&self) -> impl Iterator<Item = WindowId> {
-        self.windows.iter().filter_map(|placed| placed.window)
-    }
-
-    /// Adds what it has of a window to `scene`, if it has anything. Returns whether nothing is seen of what lies below it.
-    pub fn put(&self, window: WindowId, scene: &mut Scene) -> Option<bool> {
-        let place = self.windows.iter().position(|placed| placed.window == Some(window))?;
-        let (placed, above) = (self.windows[place], &self.windows[..place]);
-        let layers = above.iter().map(|placed| placed.layers).sum();
-        let effects = above.iter().map(|placed| placed.effects).sum();
-        let begun = scene.layers.len();
-        scene.layers.extend(self.layers.iter().skip(layers).take(placed.layers).cloned());
-        let its = self.effects.iter().skip(effects).take(placed.effects).cloned();
-        scene.effects.extend(its.map(|effect| Effect { depth: effect.depth - layers + begun, ..effect }));
-        Some(placed.covers_output)
     }
 
     /// All is to be looked at again.
@@ -131,21 +90,16 @@ impl Stage {
         self.basis = None;
         self.layers.clear();
         self.effects.clear();
-        self.windows.clear();
         self.places.clear();
         self.changed.clear();
-        self.appeared.clear();
+        self.appeared = false;
     }
 
-    fn keep(&mut self, basis: Option<Basis>, arranged: &mut Arranged) {
+    fn keep(&mut self, basis: Option<Basis>, scene: &Scene) {
         self.forget();
         self.arrangement.advance();
-        self.looked_at += arranged.looked_at as u64;
-        self.is_cut = arranged.is_cut;
         if basis.is_some() {
-            let scene = &arranged.scene;
             self.basis = basis;
-            self.windows = std::mem::take(&mut arranged.windows);
             self.layers.extend(scene.layers.iter().cloned());
             self.effects.extend(scene.effects.iter().cloned());
             self.places.extend(scene.layers.iter().enumerate().map(|(place, layer)| (layer.surface.id(), place)));
@@ -194,54 +148,11 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
         debug_assert!(is_as_chosen_anew(state, id, present, &scene), "what was kept of a scene is stale");
         return (scene, false);
     }
-    let mut stage = state.outputs.by_id_mut(id).map(|output| std::mem::take(&mut output.stage)).unwrap_or_default();
-    let these = basis.and_then(|basis| uncovering_nobody(&mut stage, state, basis));
-    let mut arranged = match &these {
-        Some((these, raised)) => {
-            // Of one that is raised more may be seen than was.
-            let put = |window: WindowId, scene: &mut Scene| match raised.contains(&window) {
-                true => None,
-                false => stage.put(window, scene),
-            };
-            choosing::choose_among(state, id, these, put, present)
-        }
-        None => choosing::choose(state, id, present),
-    };
-    debug_assert!(
-        these.is_none() || is_as_chosen_anew(state, id, present, &arranged.scene),
-        "somebody was uncovered: {these:?}"
-    );
-    stage.keep(basis, &mut arranged);
+    let scene = choosing::choose(state, id, present);
     if let Some(output) = state.outputs.by_id_mut(id) {
-        output.stage = stage;
+        output.stage.keep(basis, &scene);
     }
-    (arranged.scene, true)
-}
-
-/// Those that can be seen now, if nothing that happened since what `stage` has was chosen uncovers anybody: those that were
-/// seen, and those that it happened to. And which of the first came to lie above others.
-fn uncovering_nobody(stage: &mut Stage, state: &State, basis: Basis) -> Option<(Vec<WindowId>, Vec<WindowId>)> {
-    let before = stage.basis.filter(|_| !stage.is_cut)?;
-    if (Basis { shell: before.shell, ..basis }) != before || !stage.refresh() {
-        return None;
-    }
-    let is_seen = |window: WindowId| stage.windows().any(|seen| seen == window);
-    let (mut these, mut raised): (Vec<WindowId>, _) = (stage.windows().collect(), Vec::new());
-    for (window, is_other) in state.shell.changes_since(before.shell)? {
-        match (is_seen(window), is_other) {
-            (true, true) => return None,
-            (true, false) => raised.push(window),
-            (false, _) => these.push(window),
-        }
-    }
-    // What is part of no window is seen nowhere.
-    for surface in stage.appeared.iter().filter(|surface| surface.is_alive()) {
-        match state.shell.window_of(surface).map(|window| window.id) {
-            Some(window) if is_seen(window) => return None,
-            window => these.extend(window),
-        }
-    }
-    Some((these, raised))
+    (scene, true)
 }
 
 /// What the next scene follows from; `None` while that changes from frame to frame.
@@ -269,7 +180,7 @@ fn basis(state: &State, id: OutputId) -> Option<Basis> {
 fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> {
     let background = state.outputs.background;
     let output = state.outputs.by_id_mut(id)?;
-    if output.stage.basis != Some(basis) || !output.stage.appeared.is_empty() || !output.stage.refresh() {
+    if output.stage.basis != Some(basis) || output.stage.appeared || !output.stage.refresh() {
         return None;
     }
     let mut layers = std::mem::take(&mut output.spare);
@@ -282,7 +193,7 @@ fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> 
 }
 
 fn is_as_chosen_anew(state: &mut State, id: OutputId, present: Instant, scene: &Scene) -> bool {
-    let anew = choosing::choose(state, id, present).scene;
+    let anew = choosing::choose(state, id, present);
     let same = |a: &Layer, b: &Layer| {
         a.surface == b.surface
             && a.buffer.as_deref() == b.buffer.as_deref()

@@ -82,7 +82,7 @@ impl Shell {
         let changes = self.changes();
         // All others rest where they did.
         let changed = self.still.and_then(|still| self.changes_since(still));
-        let changed: Option<Vec<WindowId>> = changed.map(|changed| changed.map(|(id, _)| id).collect());
+        let changed: Option<Vec<WindowId>> = changed.map(Iterator::collect);
         let areas = self.overlays.glides.areas();
         let places = areas.into_iter().map(|(screen, area)| self.places(screen, area)).collect();
         let Shell { windows, ghosts, animations, drag, slides, pans, workspaces, overlays, strips, .. } = self;

@@ -123,7 +123,7 @@ fn while_nothing_changes_nobody_is_looked_at_and_content_alone_arranges_nothing(
     world.rest();
     let count = |world: &World| {
         let output = world.state.outputs.states().next().unwrap();
-        (output.arrangement(), output.looked_at(), world.state.shell.changes())
+        (output.arrangement(), world.state.shell.changes())
     };
     let before = count(&world);
     for number in 2..12 {
