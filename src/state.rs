@@ -5,6 +5,7 @@ use std::sync::Arc;
 use calloop::LoopHandle;
 use smithay::reexports::wayland_server::DisplayHandle;
 
+use crate::bindings::Bindings;
 use crate::guard::Rules;
 use crate::input::Input;
 use crate::later::Later;
@@ -32,6 +33,8 @@ pub struct State {
     pub protocols: Protocols,
     /// Windows, popups, stacking, interactive move and resize.
     pub shell: Shell,
+    /// Keyboard shortcuts: input acts by them, and outputs show them in the list of shortcuts.
+    pub bindings: Bindings,
     /// The seat, its focus and the cursor.
     pub input: Input,
     /// Content-update queues.
@@ -65,6 +68,7 @@ impl State {
             rules: Arc::default(),
             protocols,
             shell: Shell::default(),
+            bindings: Bindings::default(),
             input,
             surfaces: Surfaces::default(),
             outputs,

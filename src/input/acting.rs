@@ -7,7 +7,7 @@ use smithay::utils::{Logical, Rectangle};
 
 use super::drag::DragSource;
 use super::text::keys as text_keys;
-use super::{ShortcutTarget, drag, shortcuts, switcher};
+use super::{HostSession, drag, shortcuts, switcher};
 use crate::bindings::Action;
 use crate::output::power::{self, LitBy};
 use crate::shell::floating::{self, Axis};

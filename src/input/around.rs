@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use crate::bindings::ScreenshotOf;
+use crate::config::Config;
 use upbeat_timing::time::Instant;
 
-/// The session that shortcuts speak to.
-pub trait ShortcutTarget {
+/// The session that the seat is a part of: shortcuts act on it, and devices are set as its configuration says.
+pub trait HostSession {
     /// Starts the terminal.
     fn run_terminal(&mut self);
 
@@ -23,6 +24,9 @@ pub trait ShortcutTarget {
 
     /// Shows another virtual terminal.
     fn switch_terminal(&mut self, number: u32);
+
+    /// The configuration in force.
+    fn config(&self) -> &Config;
 }
 
 /// Of what a time is told in nanoseconds.

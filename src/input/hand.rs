@@ -1,9 +1,10 @@
-//! What the shell asks of the seat.
+//! What the shell and the outputs ask of the seat.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point};
+use smithay::utils::{Logical, Point, Serial};
 
 use super::{drag, focus, letting_go, typing};
+use crate::scene::CursorView;
 use crate::shell::Hand;
 use crate::state::State;
 
@@ -14,6 +15,18 @@ impl Hand for State {
 
     fn drag_position(&self) -> Point<f64, Logical> {
         super::drag_position(self)
+    }
+
+    fn cursor_view(&self, scale: f64) -> CursorView {
+        self.input.cursor.view(scale)
+    }
+
+    fn cursor_surface(&self) -> Option<&WlSurface> {
+        self.input.cursor.surface()
+    }
+
+    fn is_recent_action(&self, serial: Serial) -> bool {
+        self.input.is_recent_action(serial)
     }
 
     fn is_typed_into(&self, surface: &WlSurface) -> bool {

@@ -61,7 +61,7 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
     let before = std::mem::replace(&mut state.input.keyboards.configured, keyboard.clone());
     let layout = |keyboard: &config::Keyboard| config::Keyboard { repeat_delay: 0, repeat_rate: 0, ..keyboard.clone() };
     if layout(&before) == layout(keyboard) {
-        if state.input.bindings.shifted.is_empty() {
+        if state.bindings.shifted.is_empty() {
             note_shifted(state, &handle);
         }
         tell_grabs(state, &handle);
@@ -93,7 +93,7 @@ fn note_shifted(state: &mut State, handle: &KeyboardHandle<State>) {
         // SAFETY: the keymap stays on this thread, and nothing of it outlives the lock.
         keymap::shifted(unsafe { xkb.keymap() })
     });
-    state.input.bindings.shifted = shifted;
+    state.bindings.shifted = shifted;
 }
 
 /// Tells the input method what the session's keyboards are like.
@@ -322,7 +322,7 @@ fn bound_to(
         plain.push(Keysym::from(keysyms::KEY_Tab));
     }
     let pressed = Pressed { held, modified: symbol.modified_sym(), plain: &plain };
-    state.input.bindings.key(&pressed, state.shell.lock.takes_input())
+    state.bindings.key(&pressed, state.shell.lock.takes_input())
 }
 
 /// Adds or removes an entry; whether that changed anything.

@@ -58,11 +58,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, Serial};
 
-use crate::bindings::Bindings;
 use crate::output;
 use crate::shell::WindowId;
 use crate::state::State;
-pub use around::{InputTimes, ShortcutTarget, TabletClients, Timed};
+pub use around::{HostSession, InputTimes, TabletClients, Timed};
 use cursor::Cursor;
 pub use event::{Gesture, InputEvent, KeyboardId, Scroll, ScrollSource, Switch};
 use serials::ActionSerials;
@@ -84,8 +83,6 @@ pub struct Input {
     pub touch: TouchHandle<State>,
     /// Its keyboard; `None` when no keymap could be loaded (the keyboard data files are missing).
     pub keyboard: Option<KeyboardHandle<State>>,
-    /// Keyboard shortcuts.
-    pub bindings: Bindings,
     /// Who wants to know which window is pressed next.
     picker: Option<Box<dyn picking::Picks>>,
     /// Who wants them for itself.
@@ -97,8 +94,6 @@ pub struct Input {
     pub focus_follows_updates: bool,
     /// What is drawn at the pointer.
     pub cursor: Cursor,
-    /// What is drawn beside it while something is dragged between clients.
-    pub drag_icon: Option<WlSurface>,
     keyboards: keyboard::Keyboards,
     actions: ActionSerials,
     /// Focus will be given anew at the end of the turn.
@@ -140,13 +135,11 @@ impl Input {
             pointer,
             touch,
             keyboard,
-            bindings: Bindings::default(),
             picker: None,
             inhibitors: shortcuts::Inhibitors::default(),
             text: text::Text::default(),
             focus_follows_updates: false,
             cursor: Cursor::default(),
-            drag_icon: None,
             keyboards: keyboard::Keyboards::default(),
             actions: ActionSerials::default(),
             focus_is_stale: false,
@@ -284,8 +277,8 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
 
 /// A surface is gone: nothing may keep pointing at it.
 pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
-    if state.input.drag_icon.as_ref() == Some(surface) {
-        state.input.drag_icon = None;
+    if state.surfaces.drag_icon.as_ref() == Some(surface) {
+        state.surfaces.drag_icon = None;
     }
     cursor::surface_destroyed(state, surface);
     foresight::surface_destroyed(state, surface);

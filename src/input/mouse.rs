@@ -53,7 +53,7 @@ pub(super) fn held(state: &State) -> ModifiersState {
 
 /// The shortcut of a button, the wheel or a swipe, unless the window under the pointer has the shortcuts for itself.
 pub(super) fn bound_to(state: &State, held: &ModifiersState, trigger: Trigger) -> Option<Bound> {
-    let bound = state.input.bindings.of_trigger(held, trigger, state.shell.lock.takes_input())?;
+    let bound = state.bindings.of_trigger(held, trigger, state.shell.lock.takes_input())?;
     // Who wants the shortcuts for itself has them while the keyboard and the pointer are its own.
     let focus = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
     let on = super::window_under(state);

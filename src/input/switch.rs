@@ -28,7 +28,7 @@ pub fn switched(state: &mut State, switch: Switch, on: bool) {
         (Switch::TabletMode, false) => Toggled::TabletModeOff,
     });
     let (held, is_locked) = (mouse::held(state), state.shell.lock.takes_input());
-    if let Some(bound) = state.input.bindings.of_trigger(&held, trigger, is_locked) {
+    if let Some(bound) = state.bindings.of_trigger(&held, trigger, is_locked) {
         acting::run(state, &bound.action);
     }
 }

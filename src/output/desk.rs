@@ -16,6 +16,10 @@ impl Desk for State {
         super::need_look(self);
     }
 
+    fn outputs(&self) -> impl Iterator<Item = &Output> {
+        self.outputs.iter()
+    }
+
     fn output_areas(&self) -> impl Iterator<Item = (&Output, Rectangle<i32, Logical>)> {
         super::all(self)
     }

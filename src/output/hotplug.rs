@@ -7,6 +7,7 @@ use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Su
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size, Transform};
 
 use super::frame::Content;
+use super::globals::OutputGlobals;
 use super::panel::turn_of;
 use super::{OutputState, guessed_scale};
 use crate::backend::{Display, Identity, Mode};
@@ -212,9 +213,10 @@ fn put(state: &mut State, change: &Arranged) {
     if turn.is_some_and(|turn| turn != turn_of(&output.output)) {
         output.canvas = canvas(output.display.mode(), turn.unwrap_or_default());
     }
-    state.protocols.xdg_output.change(&output.output, None, turn.map(Transform::from), scale, position);
     output.drawn = Arc::default();
     output.need(Need::Output);
+    let known = output.output.clone();
+    state.change_output(&known, None, turn.map(Transform::from), scale, position);
 }
 
 fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine<Content> {
@@ -242,7 +244,7 @@ impl super::OutputState {
 /// The display's mode or capabilities changed.
 pub(super) fn changed(state: &mut State, index: usize) {
     let now = state.clock.now();
-    let super::Outputs { list, renderer, writes_in_place, .. } = &mut state.outputs;
+    let super::Outputs { list, writes_in_place, .. } = &mut state.outputs;
     let output = &mut list[index];
     output.note_scan(*writes_in_place);
     let mode = output.display.mode();
@@ -255,7 +257,10 @@ pub(super) fn changed(state: &mut State, index: usize) {
     }
     // Another mode of the same monitor is another number of pixels on the same glass.
     let scale = output.guesses_scale.then(|| Scale::Fractional(guess(output.display.as_ref())));
-    state.protocols.xdg_output.change(&output.output, Some(wayland_mode(mode)), None, scale, None);
+    let known = output.output.clone();
+    state.change_output(&known, Some(wayland_mode(mode)), None, scale, None);
+    let super::Outputs { list, renderer, .. } = &mut state.outputs;
+    let output = &mut list[index];
     output.output.set_preferred(wayland_mode(mode));
     output.canvas = canvas(mode, turn_of(&output.output));
     output.drop_undrawn(renderer.as_mut());
@@ -291,7 +296,7 @@ pub(super) fn take(state: &mut State, id: OutputId) -> Option<OutputState> {
     crate::shell::visit::leave(state, &output.output);
     crate::surface::scanout::forget(&output.output);
     if let Some(global) = output.global.take() {
-        state.protocols.output.retire(&state.display_handle, global);
+        state.retire_global(global);
     }
     state.shell.end_animations();
     super::power::forsake(state, id);

@@ -5,13 +5,14 @@ use smithay::utils::{Logical, Rectangle};
 
 use super::{all, clients::pacing, need_all_for};
 use crate::scene::CursorView;
+use crate::shell::Hand;
 use crate::state::State;
 use upbeat_timing::record::Need;
 use upbeat_timing::time::Clock;
 
 /// Something that `surface` shows has changed.
 pub(super) fn need(state: &mut State, surface: &WlSurface) {
-    let is_cursor = matches!(state.input.cursor.view(1.0), CursorView::Surface(cursor, _) if cursor == *surface);
+    let is_cursor = matches!(state.cursor_view(1.0), CursorView::Surface(cursor, _) if cursor == *surface);
     if !is_cursor {
         state.outputs.list.iter_mut().for_each(|output| output.stage.changed(surface));
     }

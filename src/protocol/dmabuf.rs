@@ -43,7 +43,6 @@ use crate::backend::plane::{DeviceMemory, MemoryPart};
 use crate::guard::{self, Handlers, Kind};
 use crate::state::State;
 use crate::surface::lent::Home;
-use crate::surface::memories::Memories;
 use crate::surface::scanout;
 use imports::{Import, Imports, Refusal, Request};
 
@@ -58,14 +57,11 @@ pub struct LinuxDmabuf {
     /// The device that clients are to draw on, as the global says, and what the renderer could read of it then.
     main: Option<(libc::dev_t, Vec<DrmFormat>)>,
     imports: Imports,
-    /// What planes can be told of them.
-    pub memories: Memories,
 }
 
 impl Default for LinuxDmabuf {
     fn default() -> Self {
-        let memories = Memories::default();
-        LinuxDmabuf { state: DmabufState::new(), global: None, main: None, imports: Imports::default(), memories }
+        LinuxDmabuf { state: DmabufState::new(), global: None, main: None, imports: Imports::default() }
     }
 }
 
@@ -134,10 +130,10 @@ fn feedback(
 fn take_back(state: &mut State) {
     let (home, returned) = Home::here();
     match state.loop_handle.insert_source(returned, |event, (), _| drop(event)) {
-        Ok(_) => state.protocols.dmabuf.memories.home = Some(home),
+        Ok(_) => state.surfaces.memories.home = Some(home),
         Err(error) => {
             tracing::error!(%error, "clients' buffers are not shown without a copy");
-            state.protocols.dmabuf.memories.on_planes = false;
+            state.surfaces.memories.on_planes = false;
         }
     }
 }
@@ -184,8 +180,8 @@ impl DmabufHandler for State {
 
 /// Buffers or clients are gone. The screen may show a buffer for a while.
 pub(super) fn destroyed(state: &mut State) {
-    let State { protocols, display_handle, .. } = state;
-    let LinuxDmabuf { imports, memories, .. } = &mut protocols.dmabuf;
+    let State { protocols, surfaces, display_handle, .. } = state;
+    let (imports, memories) = (&mut protocols.dmabuf.imports, &mut surfaces.memories);
     memories.forget_gone();
     imports.forget_gone(memories, |client| display_handle.backend_handle().get_client_data(client).is_ok());
 }

@@ -55,7 +55,8 @@ impl WlrLayerShellHandler for State {
             layer.send_close();
             return;
         }
-        shell::layers::new_surface(self, layer, output, namespace);
+        let look = self.outputs.rules.layer_look(&namespace);
+        shell::layers::new_surface(self, layer, output, namespace, look);
     }
 
     fn new_popup(&mut self, parent: LayerSurface, popup: PopupSurface) {

@@ -5,13 +5,15 @@
 
 use std::collections::VecDeque;
 
-use smithay::output::Output;
+use smithay::output::{Mode, Output, Scale};
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::backend::GlobalId;
 use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
+use smithay::utils::{Logical, Point, Transform};
 use smithay::wayland::output::{OutputHandler, OutputManagerState, OutputUserData, WlOutputData};
 
 use super::floor::delegate;
+use crate::output::OutputGlobals;
 use crate::state::State;
 
 /// Outputs that are gone and can still be bound. A client that has not heard of it yet may ask for one, and would be
@@ -32,6 +34,23 @@ impl Retired {
         {
             display.remove_global::<State>(oldest);
         }
+    }
+}
+
+impl OutputGlobals for State {
+    fn change_output(
+        &mut self,
+        output: &Output,
+        mode: Option<Mode>,
+        transform: Option<Transform>,
+        scale: Option<Scale>,
+        position: Option<Point<i32, Logical>>,
+    ) {
+        self.protocols.xdg_output.change(output, mode, transform, scale, position);
+    }
+
+    fn retire_global(&mut self, global: GlobalId) {
+        self.protocols.output.retire(&self.display_handle, global);
     }
 }
 

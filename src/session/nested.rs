@@ -50,7 +50,7 @@ struct Window {
 pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<()> {
     let mut backend = Parent::connect()?;
     // Super is the parent's.
-    state.input.bindings.modifier = Modifier::Alt;
+    state.bindings.modifier = Modifier::Alt;
     let modes = match modes {
         [] => vec![None; configured(state.session.config.config())],
         modes => modes.iter().copied().map(Some).collect(),

@@ -26,8 +26,8 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     crate::protocol::scroll::offer(state, new.scroll.views);
     crate::protocol::late_latch::offer(state, new.late_latch.followers || new.late_latch.front_buffers);
     crate::output::clients::front_buffer::switch(state, new.late_latch.front_buffers);
-    state.input.bindings.keys.clone_from(&new.keys.0);
-    state.input.bindings.when_locked.clone_from(&new.keys_when_locked.0);
+    state.bindings.keys.clone_from(&new.keys.0);
+    state.bindings.when_locked.clone_from(&new.keys_when_locked.0);
     let crate::config::Gestures { touchpad, edges } = new.gestures;
     state.input.gestures = crate::input::swiping::Gestures { touchpad, edges };
     let rules = &mut state.outputs.rules;

@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use super::exit::ExitStatus;
 use super::launching::{Purpose, launch};
 use crate::bindings::ScreenshotOf;
-use crate::input::ShortcutTarget;
+use crate::config::Config;
+use crate::input::HostSession;
 use crate::state::State;
 
-impl ShortcutTarget for State {
+impl HostSession for State {
     fn run_terminal(&mut self) {
         let command: Vec<OsString> = self.session.config().terminal.0.words().map(OsString::from).collect();
         launch(self, Purpose::Terminal, &command);
@@ -30,5 +31,9 @@ impl ShortcutTarget for State {
         if let Some(session) = &mut self.session.drm {
             session.switch_terminal(number);
         }
+    }
+
+    fn config(&self) -> &Config {
+        self.session.config()
     }
 }

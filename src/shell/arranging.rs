@@ -68,7 +68,7 @@ pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>
     }
     let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
     let output = output
-        .filter(|output| state.outputs.iter().any(|known| known == output))
+        .filter(|output| state.outputs().any(|known| known == output))
         .or_else(|| Some(state.usable_area(at.or_else(|| Some(state.pointer_position())))?.0));
     let shown = output.as_ref().and_then(|output| state.shell.workspaces.screen(&output.name()));
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
@@ -187,7 +187,7 @@ fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
     let on = state.shell.workspaces.place(id).and_then(|place| spaces::area_of(state, place.screen));
     let at = on.map_or_else(|| centre(window.rect()), centre);
     let Some((nearest, area)) = state.usable_area(Some(at)) else { return };
-    let known = |output: &Output| state.outputs.iter().any(|known| known == output);
+    let known = |output: &Output| state.outputs().any(|known| known == output);
     let refitted = match &window.wanted {
         // The strip refits its own.
         _ if window.in_strip => None,

@@ -2,9 +2,10 @@
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, Rectangle};
+use smithay::utils::{Logical, Point, Rectangle, Serial};
 
 use super::WindowId;
+use crate::scene::CursorView;
 
 /// The outputs, as the shell sees them.
 pub trait Desk {
@@ -13,6 +14,9 @@ pub trait Desk {
 
     /// Windows changed that [count](super::Shell::changes) their changes themselves: every output looks at those.
     fn need_look(&mut self);
+
+    /// Every output, also those that are switched off.
+    fn outputs(&self) -> impl Iterator<Item = &Output>;
 
     /// Every output with its rectangle (global logical coordinates).
     fn output_areas(&self) -> impl Iterator<Item = (&Output, Rectangle<i32, Logical>)>;
@@ -35,13 +39,22 @@ pub trait Desk {
     fn cover(&mut self);
 }
 
-/// The seat, as the shell sees it.
+/// The seat, as the shell sees it, and the outputs, which draw what is at the pointer.
 pub trait Hand {
     /// Where the pointer is (global logical coordinates).
     fn pointer_position(&self) -> Point<f64, Logical>;
 
     /// Where what is dragged between clients is: at the finger that drags it, or at the pointer (global logical coordinates).
     fn drag_position(&self) -> Point<f64, Logical>;
+
+    /// What is to be drawn at the pointer on an output of this scale.
+    fn cursor_view(&self, scale: f64) -> CursorView;
+
+    /// The client's surface that is drawn at the pointer, if one is.
+    fn cursor_surface(&self) -> Option<&WlSurface>;
+
+    /// Whether `serial` is that of a press or touch a moment ago.
+    fn is_recent_action(&self, serial: Serial) -> bool;
 
     /// Whether a person types into the client of `surface`: a key was pressed for it a moment ago.
     fn is_typed_into(&self, surface: &WlSurface) -> bool;

@@ -1,16 +1,15 @@
 //! What programs call their windows.
 
-use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::XdgToplevel;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::shell::xdg::ToplevelSurface;
 
-use super::wishes;
+use super::wishes::{self, WindowRules as _};
 use crate::shell::Desk;
 use crate::state::State;
 
-/// A program says which of its windows `toplevel` is.
-pub fn set_tag(state: &mut State, toplevel: &XdgToplevel, tag: String) {
-    let surface = state.protocols.xdg_shell.get_toplevel(toplevel).map(|toplevel| toplevel.wl_surface().clone());
-    if let Some(window) = surface.and_then(|surface| state.shell.window_of_root_mut(&surface)) {
+/// A program says which of its windows that with root `surface` is.
+pub fn set_tag(state: &mut State, surface: &WlSurface, tag: String) {
+    if let Some(window) = state.shell.window_of_root_mut(surface) {
         window.tag = Some(tag);
     }
 }
@@ -26,7 +25,7 @@ fn renamed(state: &mut State, toplevel: &ToplevelSurface) {
 pub fn title_changed(state: &mut State, toplevel: &ToplevelSurface) {
     renamed(state, toplevel);
     let id = state.shell.window_of_root(toplevel.wl_surface()).map(|window| window.id);
-    id.filter(|_| state.outputs.rules.has_windows()).into_iter().for_each(|id| wishes::renew_soon(state, id));
+    id.filter(|_| state.has_window_rules()).into_iter().for_each(|id| wishes::renew_soon(state, id));
 }
 
 /// A window's application named itself: the rules for it count from now on.

@@ -346,7 +346,7 @@ pub fn grab(state: &mut State, popup: &PopupSurface, serial: Serial) {
         xdg_errors::post_base_error(&surface, xdg_wm_base::Error::NotTheTopmostPopup, message);
         return;
     }
-    if !state.input.is_recent_action(serial) {
+    if !state.is_recent_action(serial) {
         dismiss(state, &surface);
         return;
     }

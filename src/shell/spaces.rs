@@ -5,8 +5,9 @@ use smithay::output::Output;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::State as Flag;
 use smithay::utils::{Logical, Point, Rectangle};
 
+use super::wishes::{self, WindowRules as _};
 use super::workspaces::{Place, Screen};
-use super::{Shell, ShellRevision, Window, WindowId, activate, popup, wishes};
+use super::{Shell, ShellRevision, Window, WindowId, activate, popup};
 use crate::shell::{Desk, Hand, Monitor};
 use crate::state::State;
 
@@ -192,7 +193,7 @@ pub(super) fn bring_to(state: &mut State, id: WindowId, screen: Option<Screen>) 
 pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> bool {
     let app_id = state.shell.window(id).and_then(super::Window::app_id).unwrap_or_default();
     let wishes = wishes::of(state, id);
-    let named = wishes.workspace.or_else(|| state.outputs.rules.workspace(&app_id));
+    let named = wishes.workspace.or_else(|| state.ruled_workspace(&app_id));
     let output = wishes.output.as_deref().or(output);
     wishes::renew(state, id);
     let shell = &mut state.shell;
@@ -238,8 +239,9 @@ pub fn area_of(state: &State, screen: Screen) -> Option<Rectangle<i32, Logical>>
 /// Outputs came or went: workspaces go with them. Windows that come home get back the place that they had there; which those
 /// are.
 pub(super) fn follow_outputs(state: &mut State) -> Vec<WindowId> {
-    let outputs: Vec<_> = state.outputs.iter().map(|output| (output.name(), Monitor::of(output))).collect();
-    let plugged = outputs.iter().map(|(name, monitor)| (name.as_str(), *monitor));
+    let outputs: Vec<_> =
+        state.outputs().map(|output| (output.name(), Monitor::of(output).map(str::to_owned))).collect();
+    let plugged = outputs.iter().map(|(name, monitor)| (name.as_str(), monitor.as_deref()));
     state.shell.workspaces.connect_monitors(plugged);
     let Shell { workspaces, windows, .. } = &mut state.shell;
     let mut back = Vec::new();

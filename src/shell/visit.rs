@@ -150,7 +150,7 @@ pub fn leave(state: &State, output: &Output) {
 
 /// Before a surface is on any output, the scale of the first one is the best guess.
 pub fn prefer_likely_scale(state: &State, surface: &WlSurface) {
-    if let Some(output) = state.outputs.iter().next() {
+    if let Some(output) = state.outputs().next() {
         let scale = output.current_scale().fractional_scale();
         guard::with_states(surface, |states| {
             with_fractional_scale(states, |fractional| {

@@ -57,9 +57,27 @@ pub struct Named<'a> {
     pub is_maximised: bool,
 }
 
+/// The rules for windows and applications. It is a trait since `config`, which has their types, knows the shell.
+pub trait WindowRules {
+    /// Whether there are rules for windows.
+    fn has_window_rules(&self) -> bool;
+
+    /// How many rules there are for windows and applications.
+    fn number_of_rules(&self) -> usize;
+
+    /// What the rules want of a window.
+    fn wishes_of(&self, named: &Named<'_>) -> Wishes;
+
+    /// Whether the windows of what calls itself `app_id` are kept out of pictures of the screen.
+    fn keeps_out(&self, app_id: &str) -> bool;
+
+    /// On which workspace the windows of what calls itself `app_id` appear, if a rule says so.
+    fn ruled_workspace(&self, app_id: &str) -> Option<Number>;
+}
+
 /// What the rules want of a window.
 pub(super) fn of(state: &State, id: WindowId) -> Wishes {
-    let Some(window) = state.shell.window(id).filter(|_| state.outputs.rules.has_windows()) else {
+    let Some(window) = state.shell.window(id).filter(|_| state.has_window_rules()) else {
         return Wishes::default();
     };
     let (app_id, title) = (window.app_id().unwrap_or_default(), window.title().unwrap_or_default());
@@ -76,13 +94,13 @@ pub(super) fn of(state: &State, id: WindowId) -> Wishes {
             Arrangement::Maximized { .. } | Arrangement::Tiled { is_maximised: true, .. }
         ),
     };
-    state.outputs.wishes(&named)
+    state.wishes_of(&named)
 }
 
 /// A window may be called or be something else: it looks as the rules want it now.
 pub fn renew(state: &mut State, id: WindowId) {
     let Some(window) = state.shell.window(id) else { return };
-    let kept_out = state.outputs.rules.keeps_out(&window.app_id().unwrap_or_default());
+    let kept_out = state.keeps_out(&window.app_id().unwrap_or_default());
     let wishes = of(state, id);
     keep_out(state, id, wishes.capture.map_or(kept_out, |seen| !seen));
     ruled_size::limit(state, id, wishes.limits);
@@ -116,7 +134,7 @@ pub fn renew_soon(state: &mut State, id: WindowId) {
 
 /// A window fills its screen, is part of a column, or is not any more: rules may go by that.
 pub(super) fn state_changed(state: &mut State, id: WindowId) {
-    if state.outputs.rules.has_windows() {
+    if state.has_window_rules() {
         renew_soon(state, id);
     }
 }
@@ -158,7 +176,7 @@ const RULES_IN_A_TURN: usize = 1_000;
 
 /// Windows may be called something else: looks follow that.
 fn follow_names(state: &mut State) {
-    let windows = (RULES_IN_A_TURN / state.outputs.rules.number().max(1)).max(1);
+    let windows = (RULES_IN_A_TURN / state.number_of_rules().max(1)).max(1);
     for _ in 0..windows {
         let Some(id) = state.shell.take_renamed() else { return };
         renew(state, id);
@@ -177,7 +195,7 @@ pub fn next(state: &State) -> Option<Instant> {
 }
 
 fn follow_focus(state: &mut State) {
-    if let Some(windows) = state.shell.take_refocused().filter(|_| state.outputs.rules.has_windows()) {
+    if let Some(windows) = state.shell.take_refocused().filter(|_| state.has_window_rules()) {
         windows.into_iter().flatten().for_each(|id| renew(state, id));
     }
 }

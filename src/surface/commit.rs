@@ -50,7 +50,7 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     let mut fences = fence::unsignalled(state, surface);
     fences.extend(points.acquire.filter(|fence| !fence.is_signalled()));
     let unfinished = attached.iter().filter(|_| !is_explicit).flat_map(fence::unfinished);
-    let unknown = attached.iter().filter_map(|buffer| state.protocols.dmabuf.memories.unknown(buffer));
+    let unknown = attached.iter().filter_map(|buffer| state.surfaces.memories.unknown(buffer));
     fences.extend(unfinished.chain(unknown).map(|fence| Box::new(fence) as Box<dyn AcquireFence>));
     let wanted = conditions.frame.map(|(_, present)| present).or(conditions.not_before);
     if let Some(deadline) = (!fences.is_empty()).then(|| state.next_latch_at(surface, wanted)).flatten() {

@@ -88,6 +88,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     }
     showing::update(surface);
     let now = state.clock.now();
+    let is_drag_icon = state.surfaces.drag_icon.as_ref() == Some(surface);
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let update = entry.outstanding.apply(number);
     let (opacity, background) = seen_through(surface);
@@ -96,7 +97,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     let after = look(surface);
     let mut changed = update.new_content || before != after || other_children || fades;
     let mut only_content = update.new_content && view_of(&before) == view_of(&after) && !other_children && !fades;
-    if state.input.drag_icon.as_ref() == Some(surface) {
+    if is_drag_icon {
         let offset = take_offset(surface);
         entry.offset += offset;
         changed |= offset != Point::default();

@@ -14,6 +14,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use super::Entry;
 use super::brake::Brake;
 use super::entry::Seen;
+use super::memories::Memories;
 use super::regions::Regions;
 use super::scroll::Shares;
 use super::tree::Reach;
@@ -37,6 +38,10 @@ pub struct Surfaces {
     pub brake: Brake,
     /// What regions of many rectangles stand for.
     pub regions: Regions,
+    /// Clients' buffers in the memory of devices.
+    pub memories: Memories,
+    /// The surface that is drawn beside the pointer while something is dragged between clients.
+    pub drag_icon: Option<WlSurface>,
     /// What clients may have for views that are scrolled.
     pub scroll: Shares,
     /// Roots of trees that may reach elsewhere than they did.

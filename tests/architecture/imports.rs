@@ -3,17 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::accesses;
+
 /// How the names of our crates begin; each is a room like those of the compositor.
 const CRATES: &str = "upbeat_";
 
 /// A path from the compositor's root, or one that begins with a crate: `["output", "latch", "latch"]`.
-type Names = Vec<String>;
+pub type Names = Vec<String>;
 
 /// The source files, by the names of their modules, with the tests in them left out.
 #[derive(Clone, Default)]
 pub struct Sources {
     files: BTreeMap<Names, Vec<Written>>,
+    /// What each file names of a `State`.
+    named: BTreeMap<Names, BTreeSet<String>>,
+    /// The fields of `State`, each with the paths of its type.
+    fields: BTreeMap<String, Vec<Names>>,
 }
+
+/// The file with `State`.
+const STATE_FILE: &str = "state";
 
 /// A path as a file has it, and the name that it has from then on if it is imported.
 type Written = (Names, Option<String>);
@@ -60,7 +69,13 @@ impl Sources {
         }
         let is_root = ["lib", "main"].contains(&names[0].as_str()) && names.len() == 1;
         if !is_root && !names.contains(&"tests".to_owned()) {
-            self.files.entry(names).or_default().extend(paths(without_tests(text)));
+            let words = words(without_tests(text));
+            if names == [STATE_FILE] {
+                let fields = accesses::fields(&words).into_iter();
+                self.fields.extend(fields.map(|(field, kind)| (field, type_paths(&kind))));
+            }
+            self.named.entry(names.clone()).or_default().extend(accesses::names(&words));
+            self.files.entry(names).or_default().extend(paths(&words));
         }
     }
 
@@ -74,12 +89,7 @@ impl Sources {
     pub fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
         let paths: BTreeMap<_, _> =
             self.files.iter().map(|(module, written)| (module, self.within(module, written))).collect();
-        let mut aliases = Aliases::new();
-        for (module, found) in &paths {
-            for (path, name) in found.iter().filter_map(|(path, name)| Some((path, name.clone()?))) {
-                aliases.insert(((*module).clone(), name), path.clone());
-            }
-        }
+        let aliases = self.aliases();
         let named = |names: &Names| names.join("::");
         let imports = paths.into_iter().map(|(module, found)| {
             let needed = found.into_iter().filter_map(|(path, _)| self.file_of(&path, &aliases, 0));
@@ -87,6 +97,36 @@ impl Sources {
             (named(module), needed.collect())
         });
         imports.collect()
+    }
+
+    /// Which file names which fields of `State` whose types are of other rooms: file, field, and the file of the type.
+    pub fn accesses(&self) -> Vec<(String, String, String)> {
+        let (home, aliases) = (vec![STATE_FILE.to_owned()], self.aliases());
+        let file_of = |path: &Names| {
+            let imported = path.first().and_then(|name| aliases.get(&(home.clone(), name.clone())));
+            let path = imported.cloned().or_else(|| self.absolute(&home, path))?;
+            self.file_of(&path, &aliases, 0).filter(|file| *file != home)
+        };
+        let files = self.fields.iter().map(|(field, kind)| (field, kind.iter().filter_map(file_of).collect()));
+        let files: BTreeMap<&String, Vec<Names>> = files.collect();
+        let mut found = Vec::new();
+        for (module, named) in self.named.iter().filter(|(module, _)| **module != home) {
+            for field in named {
+                let others = files.get(field).into_iter().flatten().filter(|file| file.first() != module.first());
+                found.extend(others.map(|file| (module.join("::"), field.clone(), file.join("::"))));
+            }
+        }
+        found
+    }
+
+    /// What the names stand for that files import.
+    fn aliases(&self) -> Aliases {
+        let mut aliases = Aliases::new();
+        for (module, written) in &self.files {
+            let named = self.within(module, written).into_iter();
+            aliases.extend(named.filter_map(|(path, name)| Some(((module.clone(), name?), path))));
+        }
+        aliases
     }
 
     /// The file in which what `path` names is.
@@ -142,8 +182,7 @@ fn without_tests(text: &str) -> &str {
 }
 
 /// The paths that `text` names: all that it imports, and others that start at a crate's root or above the file.
-fn paths(text: &str) -> Vec<Written> {
-    let words = words(text);
+pub fn paths(words: &[String]) -> Vec<Written> {
     let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word == wanted);
     let mut found = Vec::new();
     let mut at = 0;
@@ -165,7 +204,22 @@ fn paths(text: &str) -> Vec<Written> {
     found
 }
 
-fn is_name(word: &str) -> bool {
+/// The paths in a type: `Arc<guard::Rules>` names two.
+fn type_paths(words: &[String]) -> Vec<Names> {
+    let mut found: Vec<Names> = Vec::new();
+    let mut follows = false;
+    for word in words {
+        match found.last_mut().filter(|_| follows) {
+            Some(path) if is_name(word) => path.push(word.clone()),
+            _ if is_name(word) => found.push(vec![word.clone()]),
+            _ => {}
+        }
+        follows = word == "::";
+    }
+    found
+}
+
+pub fn is_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+mod accesses;
 mod imports;
 mod page;
 mod wall_clock;
@@ -25,7 +26,7 @@ fn repository() -> (Sources, String) {
 /// What is not as the page has it, a line each.
 fn faults(sources: &Sources, page: &str) -> Vec<String> {
     let page = Page::read(page);
-    let imports = sources.imports();
+    let mut imports = sources.imports();
     let mut faults: Vec<String> = Vec::new();
     let rooms = sources.rooms();
     faults.extend(
@@ -41,6 +42,13 @@ fn faults(sources: &Sources, page: &str) -> Vec<String> {
         let room = file.split("::").next().unwrap_or_default();
         let others = needed.iter().filter(|other| other.split("::").next() != Some(room));
         faults.extend(others.filter(|other| !page.allows(room, other)).map(|other| format!("{file} imports {other}")));
+    }
+    for (file, field, other) in sources.accesses() {
+        let room = file.split("::").next().unwrap_or_default();
+        if !page.allows(room, &other) {
+            faults.push(format!("{file} uses `state.{field}`, which belongs to {other}"));
+        }
+        imports.entry(file).or_default().insert(other);
     }
     let found = circles(&imports, &page.hubs);
     for circle in &found {
@@ -66,8 +74,9 @@ fn every_room_knows_only_what_it_may_and_circles_are_those_that_the_page_names()
 
 /// What is found in addition when `text` stands in `module`.
 fn with(module: &str, text: &str) -> Vec<String> {
+    static BEFORE: OnceLock<Vec<String>> = OnceLock::new();
     let (mut sources, page) = repository();
-    let before = faults(&sources, &page);
+    let before = BEFORE.get_or_init(|| faults(&sources, &page));
     sources.add(module, text);
     faults(&sources, &page).into_iter().filter(|fault| !before.contains(fault)).collect()
 }
@@ -83,6 +92,36 @@ fn a_wrong_import_is_found_however_it_is_written() {
     ] {
         let found = with("render::pixman", text);
         assert!(found.contains(&"render::pixman imports output".to_owned()), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_wrong_access_to_the_state_is_found_however_it_is_written() {
+    for text in [
+        "fn draw(state: &State) { state.outputs.iter() }\n",
+        "fn draw(all: &mut crate::state::State) { all\n    .outputs\n    .iter() }\n",
+        "fn draw(world: &World) { world.state.outputs.iter() }\n",
+        "fn draw(state: &mut State) { let State { time, outputs: known, .. } = state; }\n",
+        "fn draw(State { ref mut outputs, .. }: &mut State) {}\n",
+        "impl Draws for State {\n    fn draw(&self) { self.outputs.iter() }\n}\n",
+        "impl<T> Draws<T> for State where T: Any {\n    fn draw(&self) { let Self { outputs, .. } = self; }\n}\n",
+        "use crate::state::State as All;\nfn draw(all: &All) { (all.outputs) }\n",
+    ] {
+        let found = with("shell::wishes", text);
+        let fault = "shell::wishes uses `state.outputs`, which belongs to output".to_owned();
+        assert!(found.contains(&fault), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn what_a_room_may_know_and_what_is_no_field_of_the_state_is_no_wrong_access() {
+    for text in [
+        "fn draw(state: &State) { state.surfaces.iter() }\n",
+        "fn draw(state: &State) { state.outputs(); state.shell.outputs }\n",
+        "impl Draws for State {}\nimpl Shell { fn draw(&self) { self.outputs.iter() } }\n",
+        "struct State { outputs: u8 }\nfn draw(all: &State) { all.outputs }\n",
+    ] {
+        assert_eq!(with("shell::wishes", text), [""; 0], "{text}");
     }
 }
 

@@ -155,7 +155,7 @@ fn default_gives_way_to_the_symbol_that_its_keys_give_on_the_configured_keyboard
     let lists = |layout: &str, chord: &str| {
         let keys = "[keys]\n\"Mod+quotedbl\" = \"overview\"";
         let (world, ..) = configured(&format!("[keyboard]\nlayout = \"{layout}\"\n{keys}"));
-        world.state.input.bindings.in_force().any(|(listed, _)| listed.to_string() == chord)
+        world.state.bindings.in_force().any(|(listed, _)| listed.to_string() == chord)
     };
     assert!(lists("us", "Mod+Shift+2") && lists("us", "Mod+quotedbl"));
     assert!(!lists("de", "Mod+Shift+2") && lists("de", "Mod+quotedbl"));

@@ -23,7 +23,7 @@ fn workspace(world: &World) -> u8 {
 }
 
 fn bind(world: &mut World, chord: &str, action: Action) {
-    world.state.input.bindings.keys.insert(chord.parse().unwrap(), action.into());
+    world.state.bindings.keys.insert(chord.parse().unwrap(), action.into());
 }
 
 /// The middle of a window.

@@ -114,7 +114,7 @@ fn session_that_cannot_ask_is_not_ended_by_a_shortcut() {
 
     let mut world = World::lit();
     let end = "Mod+Ctrl+Q".parse().unwrap();
-    world.state.input.bindings.when_locked.insert(end);
+    world.state.bindings.when_locked.insert(end);
     let _locker = Locker::lock(&mut world, BLUE);
     world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_CTRL], KEY_Q);
     assert!(!world.state.session.is_ending() && !is_asked(&world), "locked");

@@ -164,7 +164,7 @@ fn a_button_with_mod_is_that_windows_too_while_the_pointer_is_on_it() {
 /// The volume key is held for two seconds; what it does is counted instead of run. Returns how often that was.
 fn times_of_the_volume_key(world: &mut World) -> u8 {
     let chord: Chord = "XF86AudioRaiseVolume".parse().unwrap();
-    let bound = world.state.input.bindings.keys.get_mut(&chord).unwrap();
+    let bound = world.state.bindings.keys.get_mut(&chord).unwrap();
     assert!(bound.repeats && bound.when_locked, "as it is by default");
     bound.action = Action::NextWorkspace;
     let row = |world: &World| world.state.shell.workspaces.screens().next().unwrap().0;
@@ -193,7 +193,7 @@ fn held_volume_key_is_repeated_whether_the_session_is_locked_or_not() {
 fn held_key_that_may_do_nothing_while_locked_is_not_repeated_then() {
     let mut world = World::simulated(&[60_000]);
     let chord: Chord = "Mod+Page_Down".parse().unwrap();
-    world.state.input.bindings.keys.get_mut(&chord).unwrap().repeats = true;
+    world.state.bindings.keys.get_mut(&chord).unwrap().repeats = true;
     let row = world.state.shell.workspaces.screens().next().unwrap().0;
     world.key(KEY_LEFT_SUPER, true);
     world.key(KEY_PAGE_DOWN, true);

@@ -317,7 +317,7 @@ fn swipes_of_two_fingers_and_those_that_are_switched_off_are_the_windows() {
 
 fn bind(world: &mut World, chord: &str, action: &str, when_locked: bool) {
     let bound = Bound { when_locked, ..Bound::from(action.parse::<Action>().unwrap()) };
-    world.state.input.bindings.keys.insert(chord.parse().unwrap(), bound);
+    world.state.bindings.keys.insert(chord.parse().unwrap(), bound);
 }
 
 fn number_of(world: &World, title: &str) -> u8 {

@@ -276,7 +276,7 @@ fn pen_drags_data_of_client_that_knows_tablets() {
     world.put("b", (600, 400));
     let serial = press_with_pen(&mut world, a);
     drag(&mut world, a, &window, serial);
-    assert!(world.state.input.drag_icon.is_some());
+    assert!(world.state.surfaces.drag_icon.is_some());
     assert_eq!(told_to(&mut world, a)[..2], ["up", "away"]);
     world.pen((610.0, 420.0), ToolAction::Move, Axes::default());
     world.pen((611.0, 420.0), ToolAction::Move, Axes::default());
@@ -377,7 +377,7 @@ fn switches_have_shortcuts_besides_what_they_always_do() {
         ..upbeat::bindings::Bound::from(action.parse::<upbeat::bindings::Action>().unwrap())
     };
     for (chord, action) in [("LidClose", "workspace 2"), ("LidOpen", "workspace 3"), ("TabletModeOn", "workspace 4")] {
-        world.state.input.bindings.keys.insert(chord.parse().unwrap(), bound(false, action));
+        world.state.bindings.keys.insert(chord.parse().unwrap(), bound(false, action));
     }
     let switch = |world: &mut World, switch, on| {
         let time = world.now();
@@ -391,12 +391,12 @@ fn switches_have_shortcuts_besides_what_they_always_do() {
     assert_eq!(switch(&mut world, Switch::Lid, false), (3, true));
     assert_eq!(switch(&mut world, Switch::TabletMode, true), (4, true));
     assert_eq!(switch(&mut world, Switch::TabletMode, false), (4, true), "it has none");
-    world.state.input.bindings.keys.insert("TabletModeOff".parse().unwrap(), bound(false, "workspace 5"));
+    world.state.bindings.keys.insert("TabletModeOff".parse().unwrap(), bound(false, "workspace 5"));
     assert_eq!(switch(&mut world, Switch::TabletMode, false), (5, true));
     let locker = crate::lock::Locker::ask(&mut world);
     world.settle();
     assert_eq!(switch(&mut world, Switch::Lid, true), (5, false), "not behind the lock, unless it says so");
-    world.state.input.bindings.keys.insert("LidClose".parse().unwrap(), bound(true, "workspace 6"));
+    world.state.bindings.keys.insert("LidClose".parse().unwrap(), bound(true, "workspace 6"));
     assert_eq!(switch(&mut world, Switch::Lid, true), (6, false));
     world.kill(locker.client);
 }

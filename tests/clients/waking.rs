@@ -62,8 +62,8 @@ const ACTS: [(&str, Act); 4] = [
 #[test]
 fn what_lights_outputs_that_a_shortcut_switched_off_is_nobodys() {
     let (mut world, client) = with_a_window();
-    let switch = world.state.input.bindings.keys.keys().find(|chord| chord.to_string() == "Alt+Tab").copied().unwrap();
-    world.state.input.bindings.keys.insert(switch, Action::OutputsOff.into());
+    let switch = world.state.bindings.keys.keys().find(|chord| chord.to_string() == "Alt+Tab").copied().unwrap();
+    world.state.bindings.keys.insert(switch, Action::OutputsOff.into());
     for (what, act) in ACTS {
         world.chord(&[KEY_LEFT_ALT], KEY_TAB);
         assert!(!is_on(&world), "letting go lights nothing");

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use input::event::{DeviceEvent, Event, EventTrait};
 use input::{Device, DeviceCapability, Libinput, LibinputInterface};
 
-use super::{InputEvent, KeyboardId};
+use super::{HostSession as _, InputEvent, KeyboardId};
 use crate::backend::seat::Seat;
 use crate::state::State;
 use upbeat_timing::time::Clock;
@@ -105,7 +105,7 @@ fn changed(state: &mut State, event: &DeviceEvent) {
     match event {
         DeviceEvent::Added(_) => {
             tracing::info!(device = device.name(), "input device");
-            settings::apply(&mut device, state.session.config());
+            settings::apply(&mut device, state.config());
             plugged(state, &device, true);
         }
         DeviceEvent::Removed(_) => {

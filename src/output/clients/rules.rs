@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use crate::config::{AppRule, AppSettings, LayerRule, MissBudgets as Shares, WindowRule};
 use crate::output::Outputs;
-use crate::shell::layers::{self, LayerLook};
-use crate::shell::wishes::{self, Named, Wishes};
+use crate::shell::Hand;
+use crate::shell::layers::LayerLook;
+use crate::shell::wishes::{self, Named, WindowRules, Wishes};
 use crate::shell::workspaces::Number;
 use crate::state::State;
 use upbeat_timing::id::{ClientId, OutputId};
@@ -82,29 +83,9 @@ impl PacingRules {
         rule.unwrap_or(!self.no_predicted_input)
     }
 
-    /// On which workspace the windows of what calls itself `app_id` appear, if a rule says so.
-    pub fn workspace(&self, app_id: &str) -> Option<Number> {
-        AppSettings::settle(&self.apps, app_id, self.budgets).workspace
-    }
-
-    /// Whether the windows of what calls itself `app_id` are kept out of pictures of the screen.
-    pub fn keeps_out(&self, app_id: &str) -> bool {
-        !AppSettings::settle(&self.apps, app_id, self.budgets).capture
-    }
-
     /// The options of a layer surface with this namespace.
-    pub fn layer(&self, namespace: &str) -> LayerLook {
+    pub fn layer_look(&self, namespace: &str) -> LayerLook {
         LayerRule::settle(&self.layers, namespace)
-    }
-
-    /// Whether there are rules for windows.
-    pub const fn has_windows(&self) -> bool {
-        !self.windows.is_empty()
-    }
-
-    /// How many rules there are for windows and applications.
-    pub const fn number(&self) -> usize {
-        self.windows.len() + self.apps.len()
     }
 
     /// The client is gone.
@@ -113,11 +94,28 @@ impl PacingRules {
     }
 }
 
-impl Outputs {
-    /// What the rules want of a window.
-    pub fn wishes(&self, named: &Named<'_>) -> Wishes {
-        let outputs: Vec<String> = self.iter().map(smithay::output::Output::name).collect();
-        WindowRule::settle(&self.rules.windows, named, &outputs)
+impl WindowRules for State {
+    fn has_window_rules(&self) -> bool {
+        !self.outputs.rules.windows.is_empty()
+    }
+
+    fn number_of_rules(&self) -> usize {
+        self.outputs.rules.windows.len() + self.outputs.rules.apps.len()
+    }
+
+    fn wishes_of(&self, named: &Named<'_>) -> Wishes {
+        let outputs: Vec<String> = self.outputs.iter().map(smithay::output::Output::name).collect();
+        WindowRule::settle(&self.outputs.rules.windows, named, &outputs)
+    }
+
+    fn keeps_out(&self, app_id: &str) -> bool {
+        let rules = &self.outputs.rules;
+        !AppSettings::settle(&rules.apps, app_id, rules.budgets).capture
+    }
+
+    fn ruled_workspace(&self, app_id: &str) -> Option<Number> {
+        let rules = &self.outputs.rules;
+        AppSettings::settle(&rules.apps, app_id, rules.budgets).workspace
     }
 }
 
@@ -145,7 +143,11 @@ pub(in crate::output) fn refresh(state: &mut State) {
     }
     if stale.all {
         wishes::renew_all(state);
-        layers::renew_looks(state);
+        let State { shell, outputs, .. } = &mut *state;
+        if shell.layers.renew_looks(|namespace| outputs.rules.layer_look(namespace)) {
+            state.update_keyboard();
+            crate::output::need_all(state);
+        }
     }
     let State { surfaces, outputs, shell, display_handle, .. } = state;
     let early_rule = |client| crate::output::clients::early::rule_for(surfaces, display_handle, client);

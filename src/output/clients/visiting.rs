@@ -31,9 +31,9 @@ pub(in crate::output) struct Visits {
 
 /// Tells the cursor and the drag icon of changes. Called once in a turn.
 pub(in crate::output) fn attend(state: &mut State) {
-    let cursor = state.input.cursor.surface().cloned().map(|root| (root, state.pointer_position()));
+    let cursor = state.cursor_surface().cloned().map(|root| (root, state.pointer_position()));
     let cursor = cursor.and_then(|(root, at)| visit_at(state, root, at));
-    let drag_icon = state.input.drag_icon.clone().map(|root| (root, state.drag_position()));
+    let drag_icon = state.surfaces.drag_icon.clone().map(|root| (root, state.drag_position()));
     let drag_icon = drag_icon.and_then(|(root, at)| visit_at(state, root, at));
     let Outputs { visits, .. } = &mut state.outputs;
     tell(&mut visits.cursor, cursor);

@@ -45,7 +45,7 @@ pub(in crate::output) enum Came {
 
 /// Has the scene drawn and submitted, if it looks different from what was drawn last or somebody waits to hear of it.
 pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) -> Came {
-    let State { surfaces, outputs, clock, protocols, shell, .. } = state;
+    let State { surfaces, outputs, clock, shell, .. } = state;
     let crate::output::Outputs { list, renderer, drawn, overlays: kept, statistics, .. } = outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return Came::Nothing { fresh: false } };
     let arrangement = output.stage.arrangement();
@@ -80,7 +80,7 @@ pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Sce
         overlays::renew_hud(kept, &mut scene, (id, &output.output), figures);
         kept.hud_cost = clock.now() - begun;
     }
-    let planes = output.choose_planes(&mut scene, &protocols.dmabuf.memories);
+    let planes = output.choose_planes(&mut scene, &surfaces.memories);
     let feedback = gather(&scene, waiting);
     let record = output.open_record(&moment);
     let reports = std::mem::take(&mut output.reports);

@@ -167,7 +167,7 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
     let Some((scene, handle)) = begin(state, id) else { return Scene::default() };
     let mut choosing =
         Choosing::new(scene, Placing::new(&handle, state.outputs.effects(&state.shell), &state.surfaces));
-    if let Some(icon) = &state.input.drag_icon {
+    if let Some(icon) = &state.surfaces.drag_icon {
         let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
         let at = state.drag_position().to_i32_round() + offset;
         choosing.placing.unscaled(&mut choosing.scene, icon, at);
@@ -197,7 +197,7 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
         overlays::show_question(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
     }
     if help {
-        let bindings = &state.input.bindings;
+        let bindings = &state.bindings;
         overlays::show_help(&state.shell, bindings, kept, &mut choosing.scene, (id, &handle), present);
     }
     let aims = state.shell.aim.is_some();
@@ -229,7 +229,7 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
     }
     let hints = shell.overlays.hint && shell.layers.is_bare(&handle);
     if hints {
-        overlays::show_hint(&state.input.bindings, kept, &mut choosing.scene, (id, &handle));
+        overlays::show_hint(&state.bindings, kept, &mut choosing.scene, (id, &handle));
         choosing.bare.keep(&mut choosing.scene);
     }
     choosing.below_windows(shell, &handle);

@@ -144,7 +144,7 @@ pub(in crate::output) struct Pointed {
 
 /// What is drawn at the pointer on an output of this scale, if anything is.
 pub(in crate::output) fn pointed(state: &mut State, scale: f64) -> Option<Pointed> {
-    let (image, hotspot) = match state.input.cursor.view(scale) {
+    let (image, hotspot) = match state.cursor_view(scale) {
         CursorView::Hidden => return None,
         CursorView::Image(image) => (image.pixels, Point::from(image.hotspot)),
         CursorView::Surface(surface, hotspot) => {
@@ -158,7 +158,7 @@ pub(in crate::output) fn pointed(state: &mut State, scale: f64) -> Option<Pointe
 /// The client's surface that is the cursor of `scene`, if it has one.
 pub(in crate::output) fn shown_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
     scene.cursor.as_ref()?;
-    match state.input.cursor.view(1.0) {
+    match state.cursor_view(1.0) {
         CursorView::Surface(surface, _) => Some(surface),
         CursorView::Hidden | CursorView::Image(_) => None,
     }

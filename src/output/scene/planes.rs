@@ -15,7 +15,7 @@ use crate::turn::Turn;
 
 /// Lets planes show clients' buffers, or not.
 pub fn switch(state: &mut State, on: bool) {
-    if std::mem::replace(&mut state.protocols.dmabuf.memories.on_planes, on) != on {
+    if std::mem::replace(&mut state.surfaces.memories.on_planes, on) != on {
         // Nothing looks different, and yet all is to be shown anew.
         state.outputs.states_mut().for_each(|output| output.drawn = Arc::default());
     }

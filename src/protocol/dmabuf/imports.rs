@@ -123,8 +123,8 @@ impl Imports {
 
 /// Has the renderer look at a buffer, and remembers whom to tell.
 pub(super) fn begin(state: &mut State, import: Import) {
-    let State { outputs, protocols, .. } = state;
-    protocols.dmabuf.memories.look_at(&import.dmabuf);
+    let State { outputs, protocols, surfaces, .. } = state;
+    surfaces.memories.look_at(&import.dmabuf);
     let imports = &mut protocols.dmabuf.imports;
     imports.last += 1;
     let (number, dmabuf) = (imports.last, import.dmabuf.clone());
@@ -141,18 +141,18 @@ pub(super) fn begin(state: &mut State, import: Import) {
 }
 
 fn answered(state: &mut State, number: u64, result: Result<(), String>) {
-    let dmabufs = &mut state.protocols.dmabuf;
+    let State { protocols, surfaces, .. } = state;
     // Its client may have gone meanwhile.
-    let Some(import) = dmabufs.imports.pending.remove(&number) else { return };
+    let Some(import) = protocols.dmabuf.imports.pending.remove(&number) else { return };
     let Import { request, notifier, dmabuf, memory } = import;
     match result {
         Ok(()) => {
             // A plane would show it upside down.
             if request.accept(notifier) && !dmabuf.y_inverted() {
-                dmabufs.memories.insert(&dmabuf, memory);
+                surfaces.memories.insert(&dmabuf, memory);
             }
         }
         Err(error) => request.refuse(notifier, &Refusal::Renderer(error)),
     }
-    dmabufs.memories.looked_at(&dmabuf);
+    surfaces.memories.looked_at(&dmabuf);
 }

@@ -29,7 +29,7 @@ use crate::state::State;
 use crate::surface;
 pub use pinned::Pinned;
 use placing::{Level, Placed, Wish};
-pub use ruled::{LayerLook, renew_looks};
+pub use ruled::LayerLook;
 
 /// All layer surfaces.
 #[derive(Debug, Default)]
@@ -177,14 +177,19 @@ impl Shell {
 
 /// A client made a layer surface for `output`, or for the one that is being used. It is placed with its first commit. Where
 /// there is no such output it is closed at once.
-pub fn new_surface(state: &mut State, surface: LayerSurface, output: Option<Output>, namespace: String) {
+pub fn new_surface(
+    state: &mut State,
+    surface: LayerSurface,
+    output: Option<Output>,
+    namespace: String,
+    look: LayerLook,
+) {
     let output = match output {
-        Some(output) => Some(output).filter(|output| state.outputs.iter().any(|known| known == output)),
+        Some(output) => Some(output).filter(|output| state.outputs().any(|known| known == output)),
         None => used_output(state),
     };
     match output {
         Some(output) => {
-            let look = state.outputs.rules.layer(&namespace);
             state.shell.layers.list.push(Pinned::new(surface, output, namespace, look));
         }
         None => surface.send_close(),
@@ -194,7 +199,7 @@ pub fn new_surface(state: &mut State, surface: LayerSurface, output: Option<Outp
 /// That of the focused window, or else the one at the pointer.
 fn used_output(state: &State) -> Option<Output> {
     let name = spaces::current_screen(state).and_then(|screen| state.shell.workspaces.name(screen));
-    let named = name.and_then(|name| state.outputs.iter().find(|output| output.name() == name)).cloned();
+    let named = name.and_then(|name| state.outputs().find(|output| output.name() == name)).cloned();
     named.or_else(|| Some(state.usable_area(Some(state.pointer_position()))?.0))
 }
 
@@ -270,7 +275,7 @@ pub fn destroyed(state: &mut State, root: &WlSurface) {
 
 /// Outputs came, went or changed: surfaces of one that went are closed, all others placed anew.
 pub(super) fn outputs_changed(state: &mut State) {
-    let known: Vec<Output> = state.outputs.iter().cloned().collect();
+    let known: Vec<Output> = state.outputs().cloned().collect();
     let layers = &mut state.shell.layers;
     layers.usable.retain(|(output, _)| known.contains(output));
     let orphans: Vec<WlSurface> = layers

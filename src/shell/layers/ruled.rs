@@ -1,7 +1,6 @@
 //! Options of layer surfaces that rules set.
 
-use super::{Desk, Hand};
-use crate::state::State;
+use super::Layers;
 
 /// The options of one layer surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,17 +21,15 @@ impl Default for LayerLook {
     }
 }
 
-/// The rules changed.
-pub fn renew_looks(state: &mut State) {
-    let rules = &state.outputs.rules;
-    let mut is_changed = false;
-    for pinned in &mut state.shell.layers.list {
-        let look = rules.layer(pinned.namespace());
-        is_changed |= pinned.look != look;
-        pinned.look = look;
-    }
-    if is_changed {
-        state.update_keyboard();
-        state.need_all();
+impl Layers {
+    /// The rules changed: `look` gives the options for a namespace. Returns whether any surface has other options now.
+    pub fn renew_looks(&mut self, look: impl Fn(&str) -> LayerLook) -> bool {
+        let mut is_changed = false;
+        for pinned in &mut self.list {
+            let look = look(pinned.namespace());
+            is_changed |= pinned.look != look;
+            pinned.look = look;
+        }
+        is_changed
     }
 }

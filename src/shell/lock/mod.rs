@@ -140,7 +140,7 @@ pub fn new_surface(
     output: Output,
     object: ExtSessionLockSurfaceV1,
 ) {
-    let is_there = state.outputs.iter().any(|known| *known == output);
+    let is_there = state.outputs().any(|known| *known == output);
     lock_surface::watch(surface);
     if is_there && by.is_some() {
         visit::show_on(surface, &output);
@@ -248,8 +248,7 @@ fn advance(state: &mut State) {
     if lock.wake().is_none() {
         return;
     }
-    let is_drawn =
-        state.outputs.iter().filter(|output| state.is_lit(output)).all(|output| lock.seen_on(output).is_some());
+    let is_drawn = state.outputs().filter(|output| state.is_lit(output)).all(|output| lock.seen_on(output).is_some());
     if is_drawn && state.shell.lock.machine.drawn() {
         state.cover();
     }
@@ -266,9 +265,9 @@ pub fn attend(state: &mut State) {
 
 /// An output came, went, or is of another size.
 pub(super) fn outputs_changed(state: &mut State) {
-    let State { shell, outputs, .. } = state;
-    for held in &mut shell.lock.surfaces {
-        held.is_there = outputs.iter().any(|known| *known == held.output);
+    let known: Vec<Output> = state.outputs().cloned().collect();
+    for held in &mut state.shell.lock.surfaces {
+        held.is_there = known.contains(&held.output);
         if held.is_there && held.configure() {
             visit::show_on(&held.surface, &held.output);
         }

@@ -190,13 +190,13 @@ fn leave(state: &mut State) {
 fn set(state: &mut State, shows: bool) {
     if state.shell.overlays.overview.set(shows) {
         if shows {
-            let State { outputs, shell, .. } = state;
-            let areas = outputs
-                .iter()
+            let shell = &state.shell;
+            let areas = state
+                .outputs()
                 .filter_map(|output| Some((shell.workspaces.screen(&output.name())?, geometry(output).to_f64())));
             let mut glides = Glides::default();
             glides.begin(areas, |screen, area| shell.places(screen, area));
-            shell.overlays.glides = glides;
+            state.shell.overlays.glides = glides;
         }
         popup::dismiss_grabs(state);
         spaces::tell_windows(&mut state.shell);
@@ -255,7 +255,7 @@ pub fn key(state: &mut State, key: Keysym, is_shortcut: bool) -> bool {
 
 fn select_towards(state: &mut State, direction: (i8, i8)) {
     let selected = state.shell.overlays.selected;
-    let layouts = state.outputs.iter().map(|output| state.shell.overview(output));
+    let layouts = state.outputs().map(|output| state.shell.overview(output));
     let layouts: Vec<Layout> = layouts.collect();
     let on = layouts.iter().find_map(|layout| selected.and_then(|id| layout.towards(id, direction)));
     let first = || layouts.iter().find_map(|layout| layout.windows.first()).map(|(id, _)| *id);

@@ -5,9 +5,10 @@ use smithay::output::Output;
 
 use super::super::layout::op::{self, Limits, Opening, Rect, Width};
 use super::super::layout::{Arranged, Op};
+use super::super::spaces;
+use super::super::wishes::{self, WindowRules as _};
 use super::super::workspaces::{Place, Screen};
 use super::super::{Arrangement, Shell, Window, WindowId};
-use super::super::{spaces, wishes};
 use super::{Mode, Strips, placing};
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
@@ -58,7 +59,7 @@ pub fn arrange_in_time(state: &mut State) -> Option<Instant> {
 
 /// Outputs are there, and leave room for windows.
 fn follow_screens(state: &mut State) {
-    let outputs: Vec<Output> = state.outputs.iter().cloned().collect();
+    let outputs: Vec<Output> = state.outputs().cloned().collect();
     let shell = &mut state.shell;
     let there: Vec<(Screen, String)> =
         shell.workspaces.screens().map(|(screen, name)| (screen, name.to_owned())).collect();
@@ -116,7 +117,7 @@ fn follow_windows(state: &mut State) {
 /// How wide rules want the columns of windows that have none yet, in thousandths of the screen.
 fn wished_widths(state: &State) -> HashMap<WindowId, u16> {
     let shell = &state.shell;
-    if !state.outputs.rules.has_windows() {
+    if !state.has_window_rules() {
         return HashMap::default();
     }
     let fresh = shell.windows().filter(|window| !window.in_strip && !window.placed);
@@ -244,9 +245,7 @@ pub(in crate::shell) fn expected(state: &State, id: WindowId) -> Option<Place> {
     let named = wishes.output.as_deref().and_then(|name| state.shell.workspaces.screen(name));
     let screen = named.or_else(|| state.shell.workspaces.screen(&output.name()))?;
     let app_id = state.shell.window(id)?.app_id().unwrap_or_default();
-    let number = wishes
-        .workspace
-        .or_else(|| state.outputs.rules.workspace(&app_id))
-        .unwrap_or(state.shell.workspaces.active(screen));
+    let number =
+        wishes.workspace.or_else(|| state.ruled_workspace(&app_id)).unwrap_or(state.shell.workspaces.active(screen));
     Some(Place { screen, number })
 }

@@ -111,7 +111,7 @@ fn tile(state: &mut State, it: &Arranged, on: &On<'_>) -> bool {
         Arrangement::Tiled { area: to_global(it.rect, on.full, scale), is_maximised: it.is_maximised }
     };
     let is_aside = !it.is_behind && !it.is_seen;
-    let is_known = |output: &Output| state.outputs.iter().any(|known| known == output);
+    let is_known = |output: &Output| state.outputs().any(|known| known == output);
     let Some(window) = state.shell.window(it.window) else { return false };
     let is_orphan = matches!(&window.applied, Arrangement::Fullscreen { output, .. } if !is_known(output));
     let is_same = (window.in_strip, window.is_behind, window.is_aside) == (true, it.is_behind, is_aside);

@@ -60,8 +60,8 @@ fn shortcuts_do_not_work_but_those_that_are_marked() {
     }
     assert!(!world.state.shell.overlays.take_input());
     assert_eq!(world.focused().as_deref(), Some("b"));
-    let switch = world.state.input.bindings.keys.keys().find(|chord| chord.to_string() == "Alt+Tab").copied().unwrap();
-    world.state.input.bindings.when_locked.insert(switch);
+    let switch = world.state.bindings.keys.keys().find(|chord| chord.to_string() == "Alt+Tab").copied().unwrap();
+    world.state.bindings.when_locked.insert(switch);
     world.chord(&[KEY_LEFT_ALT], KEY_TAB);
     assert_eq!(world.focused().as_deref(), Some("a"));
     world.client(client).take_events();
