@@ -58,7 +58,7 @@ impl State {
         clock: SessionClock,
     ) -> Self {
         let mut protocols = Protocols::new(&display_handle);
-        let input = Input::new(&display_handle, &mut protocols.seat);
+        let input = Input::new(&display_handle, protocols.seats());
         let outputs = Outputs::heard_by(&loop_handle, clock.now());
         State {
             display_handle,

@@ -41,7 +41,7 @@ type Last = Box<dyn FnOnce(&mut State)>;
 /// What is left of clients that are gone.
 pub struct Estates {
     /// So many ends of objects in a turn do not wait: [`AT_ONCE`]. Tests that look for what goes wrong let fewer go.
-    pub at_once: u32,
+    pub(super) at_once: u32,
     /// What is seen, steers or is heard: it goes first.
     first: VecDeque<Last>,
     rest: VecDeque<Last>,
@@ -66,7 +66,7 @@ impl fmt::Debug for Estates {
 
 impl Estates {
     /// How many objects are left whose end was not met yet.
-    pub fn left(&self) -> usize {
+    pub(super) fn left(&self) -> usize {
         self.first.len() + self.rest.len()
     }
 

@@ -50,7 +50,7 @@ impl IdleInhibit {
     }
 
     /// Surfaces that inhibit idling, once for each inhibitor.
-    pub fn surfaces(&self) -> impl Iterator<Item = &WlSurface> {
+    pub(super) fn surfaces(&self) -> impl Iterator<Item = &WlSurface> {
         self.surfaces.iter()
     }
 }

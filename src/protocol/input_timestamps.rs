@@ -43,7 +43,7 @@ impl InputTimestamps {
     }
 
     /// How many clients are told times. For tests.
-    pub fn clients(&self) -> usize {
+    pub(super) fn clients(&self) -> usize {
         self.told.len()
     }
 }

@@ -83,6 +83,7 @@ mod xdg_toplevel_tag;
 use smithay::input::SeatState;
 use smithay::reexports::wayland_protocols_misc::server_decoration::server::org_kde_kwin_server_decoration_manager::Mode as DecorationsByDefault;
 use smithay::reexports::wayland_server::DisplayHandle;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::commit_timing::CommitTimingManagerState;
 use smithay::wayland::content_type::ContentTypeState;
 use smithay::wayland::cursor_shape::CursorShapeManagerState;
@@ -106,71 +107,70 @@ use smithay::wayland::xdg_activation::XdgActivationState;
 
 use crate::state::State;
 
-/// What the protocols remember, one field per global.
+/// What the protocols remember, one field per global. Those that begin with `_` are only kept.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "each field is named after its protocol; the file of that name explains it")]
 pub struct Protocols {
-    pub compositor: compositor::Compositors,
-    pub shm: ShmState,
-    pub dmabuf: dmabuf::LinuxDmabuf,
-    pub explicit_sync: syncobj::ExplicitSync,
-    pub output: output::Retired,
-    pub xdg_output: xdg_output::XdgOutputs,
-    pub seat: SeatState<State>,
-    pub xdg_shell: XdgShellState,
-    pub layer_shell: WlrLayerShellState,
-    pub xdg_decoration: XdgDecorationState,
-    pub xdg_activation: XdgActivationState,
-    pub tokens: xdg_activation::Tokens,
-    pub presentation: PresentationState,
-    pub viewporter: ViewporterState,
-    pub fractional_scale: FractionalScaleManagerState,
-    pub fifo: FifoManagerState,
-    pub commit_timing: CommitTimingManagerState,
-    pub single_pixel_buffer: SinglePixelBufferState,
-    pub data_device: DataDeviceState,
-    pub primary_selection: PrimarySelectionState,
-    pub selection: selection::Devices,
-    pub data_control: selection::data_control::DataControls,
-    pub cursor_shape: CursorShapeManagerState,
-    pub relative_pointer: RelativePointerManagerState,
-    pub pointer_constraints: PointerConstraintsState,
-    pub pointer_gestures: PointerGesturesState,
-    pub tablet: tablet::TabletManager,
-    pub idle_inhibit: idle_inhibit::IdleInhibit,
-    pub idle_notify: idle_notify::IdleNotify,
-    pub shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit,
-    pub text_input: text_input::TextInput,
-    pub input_method: input_method::InputMethod,
-    pub virtual_pointer: virtual_pointer::VirtualPointers,
-    pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
-    pub screencopy: screencopy::Screencopy,
-    pub image_copy: image_copy::ImageCopy,
-    pub gamma_control: gamma_control::GammaControls,
-    pub frame_pacing: frame_pacing::FramePacingManager,
-    pub predicted_input: predicted_input::PredictedInputManager,
-    pub input_timestamps: input_timestamps::InputTimestamps,
-    pub scroll: scroll::ScrollManager,
+    compositor: compositor::Compositors,
+    shm: ShmState,
+    dmabuf: dmabuf::LinuxDmabuf,
+    explicit_sync: syncobj::ExplicitSync,
+    output: output::Retired,
+    xdg_output: xdg_output::XdgOutputs,
+    seat: SeatState<State>,
+    xdg_shell: XdgShellState,
+    layer_shell: WlrLayerShellState,
+    _xdg_decoration: XdgDecorationState,
+    xdg_activation: XdgActivationState,
+    tokens: xdg_activation::Tokens,
+    _presentation: PresentationState,
+    _viewporter: ViewporterState,
+    _fractional_scale: FractionalScaleManagerState,
+    _fifo: FifoManagerState,
+    _commit_timing: CommitTimingManagerState,
+    _single_pixel_buffer: SinglePixelBufferState,
+    data_device: DataDeviceState,
+    primary_selection: PrimarySelectionState,
+    selection: selection::Devices,
+    data_control: selection::data_control::DataControls,
+    _cursor_shape: CursorShapeManagerState,
+    _relative_pointer: RelativePointerManagerState,
+    _pointer_constraints: PointerConstraintsState,
+    _pointer_gestures: PointerGesturesState,
+    _tablet: tablet::TabletManager,
+    idle_inhibit: idle_inhibit::IdleInhibit,
+    idle_notify: idle_notify::IdleNotify,
+    _shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit,
+    _text_input: text_input::TextInput,
+    _input_method: input_method::InputMethod,
+    _virtual_pointer: virtual_pointer::VirtualPointers,
+    virtual_keyboard: virtual_keyboard::VirtualKeyboards,
+    _screencopy: screencopy::Screencopy,
+    image_copy: image_copy::ImageCopy,
+    gamma_control: gamma_control::GammaControls,
+    _frame_pacing: frame_pacing::FramePacingManager,
+    _predicted_input: predicted_input::PredictedInputManager,
+    input_timestamps: input_timestamps::InputTimestamps,
+    scroll: scroll::ScrollManager,
     /// Followers.
-    pub late_latch: late_latch::LateLatchManager,
-    pub ext_workspace: ext_workspace::ExtWorkspace,
-    pub toplevels: toplevels::Toplevels,
-    pub output_power: output_power::OutputPower,
-    pub output_management: output_management::OutputManagement,
-    pub security_context: security_context::SecurityContexts,
-    pub alpha_modifier: alpha_modifier::AlphaModifier,
+    late_latch: late_latch::LateLatchManager,
+    ext_workspace: ext_workspace::ExtWorkspace,
+    toplevels: toplevels::Toplevels,
+    output_power: output_power::OutputPower,
+    output_management: output_management::OutputManagement,
+    security_context: security_context::SecurityContexts,
+    _alpha_modifier: alpha_modifier::AlphaModifier,
     /// `ext_background_effect_manager_v1`.
-    pub background_effect: background_effect::BackgroundEffect,
-    pub content_type: ContentTypeState,
-    pub xdg_dialog: xdg_dialog::Dialogs,
-    pub toplevel_tags: xdg_toplevel_tag::ToplevelTags,
-    pub kde_decoration: KdeDecorationState,
-    pub foreign: xdg_foreign::Foreign,
-    pub pointer_warp: pointer_warp::PointerWarp,
-    pub fixes: fixes::Fixes,
-    pub session_lock: session_lock::SessionLock,
-    pub estates: estates::Estates,
-    pub owed: owed::Owed,
+    background_effect: background_effect::BackgroundEffect,
+    _content_type: ContentTypeState,
+    xdg_dialog: xdg_dialog::Dialogs,
+    _toplevel_tags: xdg_toplevel_tag::ToplevelTags,
+    kde_decoration: KdeDecorationState,
+    foreign: xdg_foreign::Foreign,
+    _pointer_warp: pointer_warp::PointerWarp,
+    _fixes: fixes::Fixes,
+    session_lock: session_lock::SessionLock,
+    estates: estates::Estates,
+    owed: owed::Owed,
 }
 
 impl Protocols {
@@ -187,36 +187,36 @@ impl Protocols {
             seat: SeatState::new(),
             xdg_shell: xdg_shell::new(display),
             layer_shell: layer_shell::new(display),
-            xdg_decoration: XdgDecorationState::new::<State>(display),
+            _xdg_decoration: XdgDecorationState::new::<State>(display),
             xdg_activation: XdgActivationState::new::<State>(display),
             tokens: xdg_activation::Tokens::default(),
-            presentation: presentation::new(display),
-            viewporter: ViewporterState::new::<State>(display),
-            fractional_scale: FractionalScaleManagerState::new::<State>(display),
-            fifo: FifoManagerState::unmanaged::<State>(display),
-            commit_timing: CommitTimingManagerState::unmanaged::<State>(display),
-            single_pixel_buffer: SinglePixelBufferState::new::<State>(display),
+            _presentation: presentation::new(display),
+            _viewporter: ViewporterState::new::<State>(display),
+            _fractional_scale: FractionalScaleManagerState::new::<State>(display),
+            _fifo: FifoManagerState::unmanaged::<State>(display),
+            _commit_timing: CommitTimingManagerState::unmanaged::<State>(display),
+            _single_pixel_buffer: SinglePixelBufferState::new::<State>(display),
             data_device: DataDeviceState::new::<State>(display),
             data_control: selection::data_control::DataControls::new(display, &primary_selection),
             primary_selection,
             selection: selection::Devices::default(),
-            cursor_shape: CursorShapeManagerState::new::<State>(display),
-            relative_pointer: RelativePointerManagerState::new::<State>(display),
-            pointer_constraints: PointerConstraintsState::new::<State>(display),
-            pointer_gestures: PointerGesturesState::new::<State>(display),
-            tablet: tablet::TabletManager::new(display),
+            _cursor_shape: CursorShapeManagerState::new::<State>(display),
+            _relative_pointer: RelativePointerManagerState::new::<State>(display),
+            _pointer_constraints: PointerConstraintsState::new::<State>(display),
+            _pointer_gestures: PointerGesturesState::new::<State>(display),
+            _tablet: tablet::TabletManager::new(display),
             idle_inhibit: idle_inhibit::IdleInhibit::new(IdleInhibitManagerState::new::<State>(display)),
             idle_notify: idle_notify::IdleNotify::new(display),
-            shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit::new(display),
-            text_input: text_input::TextInput::new(display),
-            input_method: input_method::InputMethod::new(display),
-            virtual_pointer: virtual_pointer::VirtualPointers::new(display),
+            _shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit::new(display),
+            _text_input: text_input::TextInput::new(display),
+            _input_method: input_method::InputMethod::new(display),
+            _virtual_pointer: virtual_pointer::VirtualPointers::new(display),
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
-            screencopy: screencopy::Screencopy::new(display),
+            _screencopy: screencopy::Screencopy::new(display),
             image_copy: image_copy::ImageCopy::new(display),
             gamma_control: gamma_control::GammaControls::new(display),
-            frame_pacing: frame_pacing::FramePacingManager::new(display),
-            predicted_input: predicted_input::PredictedInputManager::new(display),
+            _frame_pacing: frame_pacing::FramePacingManager::new(display),
+            _predicted_input: predicted_input::PredictedInputManager::new(display),
             input_timestamps: input_timestamps::InputTimestamps::new(display),
             scroll: scroll::ScrollManager::default(),
             late_latch: late_latch::LateLatchManager::default(),
@@ -225,19 +225,54 @@ impl Protocols {
             output_power: output_power::OutputPower::new(display),
             output_management: output_management::OutputManagement::new(display),
             security_context: security_context::SecurityContexts::new(display),
-            alpha_modifier: alpha_modifier::AlphaModifier::new(display),
+            _alpha_modifier: alpha_modifier::AlphaModifier::new(display),
             background_effect: background_effect::BackgroundEffect::new(display),
-            content_type: ContentTypeState::new::<State>(display),
+            _content_type: ContentTypeState::new::<State>(display),
             xdg_dialog: xdg_dialog::Dialogs::new(display),
-            toplevel_tags: xdg_toplevel_tag::ToplevelTags::new(display),
+            _toplevel_tags: xdg_toplevel_tag::ToplevelTags::new(display),
             kde_decoration: KdeDecorationState::new::<State>(display, DecorationsByDefault::Client),
             foreign: xdg_foreign::Foreign::new(display),
-            pointer_warp: pointer_warp::PointerWarp::new(display),
-            fixes: fixes::Fixes::new(display),
+            _pointer_warp: pointer_warp::PointerWarp::new(display),
+            _fixes: fixes::Fixes::new(display),
             session_lock: session_lock::SessionLock::new(display),
             estates: estates::Estates::default(),
             owed: owed::Owed::default(),
         }
+    }
+
+    /// The seats of clients, to add one.
+    pub(crate) fn seats(&mut self) -> &mut SeatState<State> {
+        &mut self.seat
+    }
+
+    /// How many objects of clients that are gone are left.
+    pub fn deferred_ends(&self) -> usize {
+        self.estates.left()
+    }
+
+    /// So many ends of objects in a turn do not wait. Tests that look for what goes wrong let fewer go.
+    pub fn defer_ends_after(&mut self, ends: u32) {
+        self.estates.at_once = ends;
+    }
+
+    /// Forgets the tokens of clients that are to activate others.
+    pub fn forget_activation_tokens(&mut self) {
+        self.xdg_activation.retain_tokens(|_, _| false);
+    }
+
+    /// The surfaces that keep outputs on while they are seen.
+    pub fn idle_inhibitors(&self) -> impl Iterator<Item = &WlSurface> {
+        self.idle_inhibit.surfaces()
+    }
+
+    /// How many clients want times in nanoseconds.
+    pub fn input_timestamp_clients(&self) -> usize {
+        self.input_timestamps.clients()
+    }
+
+    /// Whether keys of a virtual keyboard wait for its keymap.
+    pub fn virtual_keyboards_wait(&self) -> bool {
+        self.virtual_keyboard.is_waiting()
     }
 }
 

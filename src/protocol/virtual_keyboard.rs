@@ -54,7 +54,7 @@ impl VirtualKeyboards {
     }
 
     /// Whether a keyboard waits for its keymap, which another thread compiles. For tests, which have to wait.
-    pub fn is_waiting(&self) -> bool {
+    pub(super) fn is_waiting(&self) -> bool {
         self.keyboards.is_waiting()
     }
 }

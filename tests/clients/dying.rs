@@ -39,7 +39,7 @@ fn goes_over_turns(world: &mut World) {
         (left, turns) = (now, turns + 1);
     }
     assert!(turns > 1, "in one turn");
-    assert_eq!(world.state.protocols.estates.left(), 0);
+    assert_eq!(world.state.protocols.deferred_ends(), 0);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn what_others_do_while_much_is_left_of_one_who_is_gone_is_done() {
     let (mut world, good, bad) = crowded();
     world.hang_up(bad);
     world.turn();
-    let before = world.state.protocols.estates.left();
+    let before = world.state.protocols.deferred_ends();
     world.client(good).toplevel("beside");
     world.click(20.0, 20.0);
     world.key(KEY_A, true);
@@ -128,7 +128,7 @@ fn nothing_is_kept_for_a_clipboard_manager_that_was_ended_for_an_error() {
     times.get_pointer_timestamps(client.globals().pointer(), &handle, ());
     world.settle();
     let account = newest_account(&world);
-    assert_eq!(world.state.protocols.input_timestamps.clients(), 1);
+    assert_eq!(world.state.protocols.input_timestamp_clients(), 1);
     let client = world.client(errs);
     let surface = client.globals().compositor.create_surface(&handle, ());
     client.globals().base.get_xdg_surface(&surface, &handle, ());
@@ -143,5 +143,5 @@ fn nothing_is_kept_for_a_clipboard_manager_that_was_ended_for_an_error() {
     let (manager, seat) = (client.bind::<ZwlrDataControlManagerV1>(), client.globals().seat.clone());
     manager.get_data_device(&seat, &client.handle(), ());
     world.until("nothing left of one that was ended", |_| account.upgrade().is_none());
-    assert_eq!(world.state.protocols.input_timestamps.clients(), 0);
+    assert_eq!(world.state.protocols.input_timestamp_clients(), 0);
 }

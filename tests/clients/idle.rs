@@ -120,7 +120,7 @@ fn inhibitor_is_forgotten_with_its_surface() {
     let _of_gone = inhibitor(&mut world, player, &window.surface);
     let _of_kept = inhibitor(&mut world, other, &kept.surface);
     world.settle();
-    let inhibiting = |world: &World| world.state.protocols.idle_inhibit.surfaces().count();
+    let inhibiting = |world: &World| world.state.protocols.idle_inhibitors().count();
     assert_eq!(inhibiting(&world), 2);
     window.toplevel.destroy();
     window.xdg.destroy();

@@ -52,7 +52,7 @@ fn heard<T>(world: &mut World, client: ClientIndex, count: usize, picks: impl Fn
 fn keys_that_are_played_for_a_client_that_pauses_are_all_heard_in_order() {
     let (mut world, client, typist, keyboard) = with_typist();
     give_keymap(&keyboard, &keymap("us"));
-    world.until("the keymap", |world| !world.state.protocols.virtual_keyboard.is_waiting());
+    world.until("the keymap", |world| !world.state.protocols.virtual_keyboards_wait());
     play(&mut world, client, |_, _| {
         keyboard.key(0, KEY_A, 1);
         keyboard.key(0, KEY_A, 0);

@@ -161,7 +161,7 @@ fn keys_wait_behind_their_keymap_which_is_compiled_elsewhere() {
     world.carry_once();
     world.client(a).receive();
     // It is not compiled on this thread.
-    assert!(world.state.protocols.virtual_keyboard.is_waiting());
+    assert!(world.state.protocols.virtual_keyboards_wait());
     assert_eq!(typed(world.client(a).take_events(), &[]), [""; 0]);
     world.settle();
     let mut expected = vec!["keymap 0".to_owned()];
@@ -282,7 +282,7 @@ fn a_typist_that_dies_while_its_keymap_is_compiled_is_heard_and_leaves_nothing()
         world.kill(typist);
         // In each turn the ends of so many objects are met.
         world.turn();
-        assert!(!world.state.protocols.virtual_keyboard.is_waiting());
+        assert!(!world.state.protocols.virtual_keyboards_wait());
         // What it left pressed is released.
         assert_eq!(strokes(world.client(a).take_events()), [(KEY_A, true), (KEY_A, false)], "{number}");
     }
@@ -308,7 +308,7 @@ fn a_typist_that_types_destroys_its_keyboard_and_goes_at_once_is_heard() {
     world.carry_once();
     world.kill(typist);
     assert_eq!(strokes(world.client(a).take_events()), [(KEY_A, true), (KEY_A, false)]);
-    assert!(!world.state.protocols.virtual_keyboard.is_waiting());
+    assert!(!world.state.protocols.virtual_keyboards_wait());
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn keys_of_a_typist_that_is_gone_and_had_no_keymap_are_nobodys_business() {
     world.carry_once();
     world.kill(typist);
     assert_eq!(strokes(world.client(a).take_events()), []);
-    assert!(!world.state.protocols.virtual_keyboard.is_waiting());
+    assert!(!world.state.protocols.virtual_keyboards_wait());
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn more_keymaps_than_may_wait_for_the_one_before_end_who_sends_them_and_nobody_e
     }
     world.settle();
     assert!(world.client(typist).said().contains("more than 256 keymaps that wait"), "{}", world.client(typist).said());
-    assert!(!world.state.protocols.virtual_keyboard.is_waiting());
+    assert!(!world.state.protocols.virtual_keyboards_wait());
     assert!(!world.client(a).is_gone());
 }
 

@@ -38,7 +38,7 @@ impl Kept {
     /// All clients of the script have left. What threads and timers have yet to give back comes with turns.
     pub fn is_nothing(&mut self, world: &mut World) {
         // A token outlives its client: what a launcher starts uses it.
-        world.state.protocols.xdg_activation.retain_tokens(|_, _| false);
+        world.state.protocols.forget_activation_tokens();
         world.state.surfaces.iter().for_each(|entry| _ = self.surfaces.remove(&entry.id));
         let look = || {
             world.turn();

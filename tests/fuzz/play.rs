@@ -105,7 +105,7 @@ impl Player {
         upbeat::protocol::late_latch::offer(&mut world.state, true);
         upbeat::output::clients::front_buffer::switch(&mut world.state, true);
         // What clients leave goes over several turns, even if it is little.
-        world.state.protocols.estates.at_once = AT_ONCE;
+        world.state.protocols.defer_ends_after(AT_ONCE);
         let neighbour = Neighbour::new(&mut world);
         let sleeper = Sleeper::new(&mut world);
         world.run_for(Span::from_millis(50), &mut nothing);

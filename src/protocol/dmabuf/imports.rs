@@ -38,7 +38,7 @@ pub(super) struct Imports {
     /// Where answers go; `None` until the global is offered.
     answers: Option<Sender<Answer>>,
     /// The request that Smithay handles now.
-    pub request: Option<Request>,
+    pub(in crate::protocol) request: Option<Request>,
 }
 
 /// Who asked, and how.
@@ -55,10 +55,10 @@ pub(super) struct Request {
 /// One buffer on its way.
 #[derive(Debug)]
 pub(super) struct Import {
-    pub request: Request,
-    pub notifier: ImportNotifier,
-    pub dmabuf: Dmabuf,
-    pub memory: DeviceMemory,
+    pub(in crate::protocol) request: Request,
+    pub(in crate::protocol) notifier: ImportNotifier,
+    pub(in crate::protocol) dmabuf: Dmabuf,
+    pub(in crate::protocol) memory: DeviceMemory,
 }
 
 impl Request {

@@ -15,7 +15,7 @@ use upbeat_timing::time::{Instant, NANOS_PER_SECOND, Span};
 #[derive(Debug)]
 pub(super) struct FramePacing {
     /// Its surface.
-    pub surface: Weak<WlSurface>,
+    pub(in crate::protocol) surface: Weak<WlSurface>,
     ledger: Mutex<FrameLedger>,
 }
 

@@ -26,7 +26,7 @@ const SAYS_ADAPTIVE_SYNC: u32 = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
     /// Names it in the session.
-    pub name: String,
+    pub(in crate::protocol) name: String,
     description: String,
     make: String,
     model: String,
@@ -35,14 +35,14 @@ pub struct Look {
     /// The one that it prefers first; that in force is among them.
     modes: Vec<Mode>,
     /// That in force.
-    pub mode: Mode,
+    pub(in crate::protocol) mode: Mode,
     /// Whether it is part of the layout.
-    pub enabled: bool,
+    pub(in crate::protocol) enabled: bool,
     position: (i32, i32),
     scale: f64,
     turn: Turn,
     /// Whether its rate varies.
-    pub adaptive_sync: bool,
+    pub(in crate::protocol) adaptive_sync: bool,
 }
 
 /// All outputs, also those that are not part of the layout.
@@ -123,9 +123,9 @@ pub struct HeadName(pub String);
 #[derive(Debug)]
 pub struct ModeOf {
     /// Whose.
-    pub output: String,
+    pub(in crate::protocol) output: String,
     /// Which.
-    pub mode: Mode,
+    pub(in crate::protocol) mode: Mode,
 }
 
 impl Manager {

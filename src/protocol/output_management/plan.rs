@@ -18,17 +18,17 @@ const USUAL_RATE: u32 = 60_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wish {
     /// Its name.
-    pub output: String,
+    pub(in crate::protocol) output: String,
     /// Whether it is part of the layout.
-    pub enabled: bool,
+    pub(in crate::protocol) enabled: bool,
     /// With a rate of 0: whichever it has at that size.
-    pub mode: Option<Mode>,
+    pub(in crate::protocol) mode: Option<Mode>,
     /// Top left corner (global logical coordinates).
-    pub position: Option<(i32, i32)>,
-    pub scale: Option<f64>,
+    pub(in crate::protocol) position: Option<(i32, i32)>,
+    pub(in crate::protocol) scale: Option<f64>,
     /// How it is to lie on the panel.
-    pub turn: Option<Turn>,
-    pub adaptive_sync: Option<bool>,
+    pub(in crate::protocol) turn: Option<Turn>,
+    pub(in crate::protocol) adaptive_sync: Option<bool>,
 }
 
 impl Wish {

@@ -32,9 +32,9 @@ const MOST_LATE: usize = 64;
 /// Whose file it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
-    pub client: ClientId,
+    pub(in crate::protocol) client: ClientId,
     /// Nobody's, where this process itself made the connection.
-    pub process: Option<Pid>,
+    pub(in crate::protocol) process: Option<Pid>,
 }
 
 impl Owner {

@@ -51,7 +51,7 @@ fn death(make: Make, count: u32) -> (Duration, Vec<Duration>) {
     world.carry_once();
     let end = cpu() - start;
     let mut turns = Vec::new();
-    while turns.is_empty() || world.state.protocols.estates.left() > 0 {
+    while turns.is_empty() || world.state.protocols.deferred_ends() > 0 {
         let start = cpu();
         upbeat::session::turn::run(&mut world.state);
         turns.push(cpu() - start);

@@ -16,8 +16,8 @@ use crate::guard;
 /// The accepted type and the action in force, for the surface that the drag is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TargetState {
-    pub mime_type: Option<String>,
-    pub action: DndAction,
+    pub(in crate::protocol) mime_type: Option<String>,
+    pub(in crate::protocol) action: DndAction,
 }
 
 impl TargetState {
