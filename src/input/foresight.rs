@@ -18,7 +18,7 @@ pub struct Followed(Vec<(Device, WlSurface)>);
 /// `device` is at `position` (global logical coordinates), on `focus`.
 pub(super) fn reported(state: &mut State, device: Device, time: Instant, position: Point<f64, Logical>, focus: &Focus) {
     let asks = |(surface, _): &&(WlSurface, Point<f64, Logical>)| {
-        state.surfaces.get(surface).is_some_and(|entry| entry.foresight.is_some())
+        state.surfaces.get(surface).is_some_and(|entry| entry.foresight().is_some())
     };
     let Some((surface, origin)) = focus.as_ref().filter(asks) else { return left(state, device) };
     let followed = &mut state.input.followed.0;
@@ -30,7 +30,7 @@ pub(super) fn reported(state: &mut State, device: Device, time: Instant, positio
         }
     }
     let place = position - *origin;
-    if let Some(foresight) = state.surfaces.get_mut(surface).and_then(|entry| entry.foresight.as_mut()) {
+    if let Some(foresight) = state.surfaces.get_mut(surface).and_then(|entry| entry.foresight_mut()) {
         foresight.observe(device, Sample { at: time, x: place.x, y: place.y });
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn left(state: &mut State, device: Device) {
     let followed = &mut state.input.followed.0;
     let Some(index) = followed.iter().position(|(followed, _)| *followed == device) else { return };
     let (_, surface) = followed.swap_remove(index);
-    if let Some(foresight) = state.surfaces.get_mut(&surface).and_then(|entry| entry.foresight.as_mut()) {
+    if let Some(foresight) = state.surfaces.get_mut(&surface).and_then(|entry| entry.foresight_mut()) {
         foresight.leave(device);
     }
 }

@@ -277,8 +277,8 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
 
 /// A surface is gone: nothing may keep pointing at it.
 pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
-    if state.surfaces.drag_icon.as_ref() == Some(surface) {
-        state.surfaces.drag_icon = None;
+    if state.surfaces.drag_icon() == Some(surface) {
+        state.surfaces.set_drag_icon(None);
     }
     cursor::surface_destroyed(state, surface);
     foresight::surface_destroyed(state, surface);

@@ -73,7 +73,7 @@ fn distance(input: Inputs, scroll: Scroll) -> f64 {
 /// The innermost view around what the pointer or a finger is on that this input can move this way.
 fn choose(state: &State, focus: Option<WlSurface>, input: Inputs, way: Way) -> Option<WlSurface> {
     around(focus).find(|surface| {
-        let view = state.surfaces.get(surface).and_then(|entry| entry.scroll.as_deref());
+        let view = state.surfaces.get(surface).and_then(|entry| entry.scroll());
         moved_by(surface, input, way).zip(view).is_some_and(|(way, view)| view.can_go(way, input != Inputs::WHEEL))
     })
 }
@@ -109,13 +109,13 @@ fn around(surface: Option<WlSurface>) -> impl Iterator<Item = WlSurface> {
 /// Whether `surface` is a view, or lies in one.
 pub(super) fn is_in_view(state: &State, surface: &WlSurface) -> bool {
     around(Some(surface.clone()))
-        .any(|surface| state.surfaces.get(&surface).is_some_and(|entry| entry.scroll.is_some()))
+        .any(|surface| state.surfaces.get(&surface).is_some_and(|entry| entry.scroll().is_some()))
 }
 
 /// Whether `surface` moves with a view.
 pub(super) fn moves(state: &State, surface: &WlSurface) -> bool {
     around(Some(surface.clone())).any(|surface| {
-        state.surfaces.get(&surface).and_then(|entry| entry.scroll.as_deref()).is_some_and(|view| view.is_active())
+        state.surfaces.get(&surface).and_then(|entry| entry.scroll()).is_some_and(|view| view.is_active())
     })
 }
 
@@ -124,9 +124,9 @@ pub(super) fn moves(state: &State, surface: &WlSurface) -> bool {
 pub(super) fn stop(state: &mut State, time: Instant, stops: Stops) -> bool {
     let moving = |entry: &&crate::surface::Entry| {
         let stops = |view: &crate::surface::scroll::Scrolled| stops == Stops::All || view.is_thrown();
-        entry.scroll.as_deref().is_some_and(|view| view.is_active() && !view.is_pulled() && stops(view))
+        entry.scroll().is_some_and(|view| view.is_active() && !view.is_pulled() && stops(view))
     };
-    let views: Vec<WlSurface> = state.surfaces.awake().filter(moving).map(|entry| entry.surface.clone()).collect();
+    let views: Vec<WlSurface> = state.surfaces.awake().filter(moving).map(|entry| entry.surface().clone()).collect();
     for view in &views {
         scrolling::ask_at(state, view, time, Movement::Stop);
     }

@@ -52,7 +52,7 @@ pub(super) fn carry(state: &mut State, time: Instant, slot: u32, position: Point
     if !is_held_back(state, &focus) {
         tell(state, time, slot, position, focus);
     }
-    if state.surfaces.drag_icon.is_some() {
+    if state.surfaces.drag_icon().is_some() {
         output::need_look(state);
     }
 }

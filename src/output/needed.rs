@@ -17,7 +17,7 @@ pub(super) fn need(state: &mut State, surface: &WlSurface) {
         state.outputs.list.iter_mut().for_each(|output| output.stage.changed(surface));
     }
     let Some(entry) = state.surfaces.get(surface) else { return };
-    let (paced_by, waits) = (entry.output, entry.waits());
+    let (paced_by, waits) = (entry.output(), entry.waits());
     match paced_by.filter(|id| state.outputs.by_id(*id).is_some()) {
         Some(paced_by) => {
             let reaches = reach(state, surface);
@@ -42,7 +42,7 @@ pub(super) fn latch_wanted(state: &mut State, surface: &WlSurface) {
     let now = state.clock.now();
     let Some(entry) = state.surfaces.get(surface) else { return };
     let outputs = &mut state.outputs;
-    match entry.output.filter(|_| outputs.sees(entry)).and_then(|id| outputs.by_id_mut(id)) {
+    match entry.output().filter(|_| outputs.sees(entry)).and_then(|id| outputs.by_id_mut(id)) {
         Some(output) => output.need(Need::Content),
         None => pacing::hidden_waits(outputs, now),
     }

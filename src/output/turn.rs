@@ -19,7 +19,7 @@ const ACTIONS_PER_TURN: u32 = 1_024;
 
 /// Does everything that is due. Returns whether more is due at once.
 pub fn run(state: &mut State) -> bool {
-    state.surfaces.brake.turn();
+    state.surfaces.begin_turn();
     present::hear_displays(state);
     mode_switch::attend(state);
     drawing::hear_renderer(state);

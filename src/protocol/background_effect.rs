@@ -117,7 +117,8 @@ impl Dispatch<ExtBackgroundEffectSurfaceV1, Weak<WlSurface>, State> for Handlers
         use ext_background_effect_surface_v1::{Error, Request};
         match (request, surface.upgrade()) {
             (Request::SetBlurRegion { region }, Ok(surface)) => {
-                let kept = region.map(|region| state.surfaces.regions.input(&region, get_region_attributes(&region)));
+                let kept =
+                    region.map(|region| state.surfaces.regions_mut().input(&region, get_region_attributes(&region)));
                 set(&surface, kept.map(|kept| Background::blurred_in(&kept)).unwrap_or_default());
             }
             (Request::SetBlurRegion { .. }, Err(_)) => {

@@ -135,7 +135,7 @@ impl Dispatch<WlRegion, RegionUserData, State> for Handlers {
             }
             other => (other, None),
         };
-        if change.is_some_and(|(kind, rect)| !state.surfaces.regions.changed(region, kind, rect)) {
+        if change.is_some_and(|(kind, rect)| !state.surfaces.regions_mut().changed(region, kind, rect)) {
             return;
         }
         <CompositorState as Dispatch<WlRegion, RegionUserData, State>>::request(
@@ -144,7 +144,7 @@ impl Dispatch<WlRegion, RegionUserData, State> for Handlers {
     }
 
     fn destroyed(state: &mut State, client: ClientId, region: &WlRegion, data: &RegionUserData) {
-        state.surfaces.regions.forget(region);
+        state.surfaces.regions_mut().forget(region);
         <CompositorState as Dispatch<WlRegion, RegionUserData, State>>::destroyed(state, client, region, data);
     }
 }

@@ -130,10 +130,10 @@ fn feedback(
 fn take_back(state: &mut State) {
     let (home, returned) = Home::here();
     match state.loop_handle.insert_source(returned, |event, (), _| drop(event)) {
-        Ok(_) => state.surfaces.memories.home = Some(home),
+        Ok(_) => state.surfaces.memories_mut().let_go_at(home),
         Err(error) => {
             tracing::error!(%error, "clients' buffers are not shown without a copy");
-            state.surfaces.memories.on_planes = false;
+            state.surfaces.memories_mut().show_on_planes(false);
         }
     }
 }
@@ -164,7 +164,7 @@ impl DmabufHandler for State {
     }
 
     fn new_surface_feedback(&mut self, surface: &WlSurface, _global: &DmabufGlobal) -> Option<DmabufFeedback> {
-        let output = self.surfaces.get(surface)?.output?;
+        let output = self.surfaces.get(surface)?.output()?;
         scanout::of(&self.outputs.by_id(output)?.output)
     }
 
@@ -181,7 +181,7 @@ impl DmabufHandler for State {
 /// Buffers or clients are gone. The screen may show a buffer for a while.
 pub(super) fn destroyed(state: &mut State) {
     let State { protocols, surfaces, display_handle, .. } = state;
-    let (imports, memories) = (&mut protocols.dmabuf.imports, &mut surfaces.memories);
+    let (imports, memories) = (&mut protocols.dmabuf.imports, surfaces.memories_mut());
     memories.forget_gone();
     imports.forget_gone(memories, |client| display_handle.backend_handle().get_client_data(client).is_ok());
 }

@@ -19,7 +19,7 @@ pub fn after_a_bug(state: &mut State) {
     }
     let done = catch(|| {
         shell::sweep::forget_gone(state);
-        let gone = state.surfaces.iter().map(|entry| &entry.surface).filter(|surface| !surface.is_alive());
+        let gone = state.surfaces.iter().map(|entry| entry.surface()).filter(|surface| !surface.is_alive());
         for surface in gone.cloned().collect::<Vec<_>>() {
             CompositorHandler::destroyed(state, &surface);
         }

@@ -19,10 +19,10 @@ pub(super) enum Parent {
 
 /// A window that was opened.
 pub(super) struct Opened {
-    pub display: Box<dyn Display>,
-    pub window: WindowId,
+    pub(super) display: Box<dyn Display>,
+    pub(super) window: WindowId,
     /// Physical pixels per logical one.
-    pub scale: f64,
+    pub(super) scale: f64,
 }
 
 /// Whether `variable` (of the environment) names a Wayland compositor.

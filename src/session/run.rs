@@ -36,7 +36,7 @@ const DESKTOP: &str = "Upbeat:wlroots";
 #[derive(Default)]
 pub struct Session {
     /// The virtual displays.
-    pub headless: Option<Rc<RefCell<HeadlessBackend>>>,
+    pub(super) headless: Option<Rc<RefCell<HeadlessBackend>>>,
     /// The windows in a parent compositor.
     pub(super) nested: super::nested::Nested,
     /// The displays and input devices of this machine.
@@ -58,7 +58,7 @@ pub struct Session {
     /// What the loop sleeps on.
     pub(super) waiting: Waiting,
     /// How clients are read.
-    pub reading: Reading,
+    pub(super) reading: Reading,
     /// The main thread's class, once the loop runs and unless the configuration forbids it.
     real_time: Option<RealTime>,
     exit: Option<ExitStatus>,
@@ -70,12 +70,12 @@ pub struct Session {
 #[derive(Debug, Default)]
 pub(super) struct Identity {
     /// The name of the Wayland socket.
-    pub socket: String,
+    pub(super) socket: String,
     /// Where `upbeat msg` asks.
-    pub ipc_path: PathBuf,
+    pub(super) ipc_path: PathBuf,
     /// What X programs find us by, where they can.
-    pub display: Option<String>,
-    pub backend: BackendKind,
+    pub(super) display: Option<String>,
+    pub(super) backend: BackendKind,
 }
 
 impl Identity {

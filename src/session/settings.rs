@@ -22,7 +22,7 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     crate::output::scene::planes::switch(state, new.planes);
     state.outputs.frames_ahead = new.animations.frames_ahead.frames();
     state.outputs.supersedes = new.animations.supersede;
-    state.surfaces.scroll.whole = new.scroll.supply();
+    state.surfaces.set_supply(new.scroll.supply());
     crate::protocol::scroll::offer(state, new.scroll.views);
     crate::protocol::late_latch::offer(state, new.late_latch.followers || new.late_latch.front_buffers);
     crate::output::clients::front_buffer::switch(state, new.late_latch.front_buffers);

@@ -43,11 +43,11 @@ const DRAWS_FOR: Span = Span::from_seconds(1);
 #[derive(Debug)]
 pub struct Entry {
     /// The surface.
-    pub surface: WlSurface,
+    pub(super) surface: WlSurface,
     /// Its number.
-    pub id: SurfaceId,
+    pub(super) id: SurfaceId,
     /// Its client.
-    pub client: ClientId,
+    pub(super) client: ClientId,
     pub(super) queue: UpdateQueue<Gate>,
     /// Something was requested of it since its last commit.
     pub(super) touched: bool,
@@ -74,35 +74,35 @@ pub struct Entry {
     /// When it was called back, if it has not committed since.
     pub(super) called: Option<Instant>,
     /// The output that paces it: where most of it was seen last.
-    pub output: Option<OutputId>,
+    pub(super) output: Option<OutputId>,
     /// The last arrangement of that output in which something of it could be seen.
     pub(super) seen: Revision,
     /// The frame that its client is making, or made last.
-    pub record: ClientFrameRecord,
+    pub(super) record: ClientFrameRecord,
     /// The frames that were committed and that no latch has taken, oldest first.
     pub(super) committed: VecDeque<(u64, ClientFrameRecord)>,
     /// Where a drag icon's origin is from the pointer: the sum of its buffers' offsets (surface coordinates).
-    pub offset: Point<i32, Logical>,
+    pub(super) offset: Point<i32, Logical>,
     /// The newest input event that no frame of it has answered yet.
-    pub input: Option<Instant>,
+    pub(super) input: Option<Instant>,
     /// What it is drawn into.
     pub(super) buffers: Buffers,
     /// Which of its frames were asked for.
     asked: Asked,
     /// A number for what it showed when somebody wanted to know last.
-    pub fingerprint: Option<u64>,
+    pub(super) fingerprint: Option<u64>,
     /// What paces it, if its client asked for that.
-    pub frame_pacing: Option<Arc<dyn FrameListener>>,
+    pub(super) frame_pacing: Option<Arc<dyn FrameListener>>,
     /// Where the devices on it will be, if its client asked for that.
-    pub foresight: Option<Box<Foresight>>,
+    pub(super) foresight: Option<Box<Foresight>>,
     /// What moves it, if it is a view that we scroll.
-    pub scroll: Option<Box<Scrolled>>,
+    pub(super) scroll: Option<Box<Scrolled>>,
     /// What keeps it at the pointer, if its client asked for that.
-    pub follower: Option<Box<Follower>>,
+    pub(super) follower: Option<Box<Follower>>,
     /// What its client writes into ahead of the beam, if it asked for that.
-    pub front_buffer: Option<Box<FrontBuffer>>,
+    pub(super) front_buffer: Option<Box<FrontBuffer>>,
     /// The last tick for hidden surfaces found content of it that nobody saw.
-    pub(crate) unseen: bool,
+    pub(super) unseen: bool,
     /// Its newest commit said nothing that has a moment of its own.
     pub(super) plain: bool,
     /// Its client acknowledged a configure and has not committed since.
@@ -151,6 +151,136 @@ impl Seen<'_> {
 }
 
 impl Entry {
+    /// The surface.
+    pub const fn surface(&self) -> &WlSurface {
+        &self.surface
+    }
+
+    /// Its number.
+    pub const fn id(&self) -> SurfaceId {
+        self.id
+    }
+
+    /// Its client.
+    pub const fn client(&self) -> ClientId {
+        self.client
+    }
+
+    /// The output that paces it: where most of it was seen last.
+    pub const fn output(&self) -> Option<OutputId> {
+        self.output
+    }
+
+    /// Where a drag icon's origin is from the pointer: the sum of its buffers' offsets (surface coordinates).
+    pub const fn offset(&self) -> Point<i32, Logical> {
+        self.offset
+    }
+
+    /// The frame that its client is making, or made last.
+    pub const fn record(&self) -> &ClientFrameRecord {
+        &self.record
+    }
+
+    /// The same, to change it or to begin another.
+    pub const fn record_mut(&mut self) -> &mut ClientFrameRecord {
+        &mut self.record
+    }
+
+    /// The newest input event that no frame of it has answered yet: one is about to.
+    pub const fn take_input(&mut self) -> Option<Instant> {
+        self.input.take()
+    }
+
+    /// A number for what it showed when that was asked last.
+    pub const fn fingerprint(&self) -> Option<u64> {
+        self.fingerprint
+    }
+
+    /// What it shows has this number.
+    pub const fn set_fingerprint(&mut self, fingerprint: Option<u64>) {
+        self.fingerprint = fingerprint;
+    }
+
+    /// Whether the last tick for hidden surfaces found content of it that was not seen.
+    pub const fn is_unseen(&self) -> bool {
+        self.unseen
+    }
+
+    /// A tick for hidden surfaces found content of it that is not seen, or none.
+    pub const fn note_unseen(&mut self, unseen: bool) {
+        self.unseen = unseen;
+    }
+
+    /// What paces it, if its client asked for that.
+    pub const fn frame_pacing(&self) -> Option<&Arc<dyn FrameListener>> {
+        self.frame_pacing.as_ref()
+    }
+
+    /// Its client asks to be paced by this, or does not any more.
+    pub fn set_frame_pacing(&mut self, listener: Option<Arc<dyn FrameListener>>) {
+        self.frame_pacing = listener;
+    }
+
+    /// Where the devices on it will be, if its client asked for that.
+    pub fn foresight(&self) -> Option<&Foresight> {
+        self.foresight.as_deref()
+    }
+
+    /// The same, to change it.
+    pub fn foresight_mut(&mut self) -> Option<&mut Foresight> {
+        self.foresight.as_deref_mut()
+    }
+
+    /// Its client asks for that with this, or does not any more.
+    pub fn set_foresight(&mut self, foresight: Option<Box<Foresight>>) {
+        self.foresight = foresight;
+    }
+
+    /// What moves it, if it is a view that we scroll.
+    pub fn scroll(&self) -> Option<&Scrolled> {
+        self.scroll.as_deref()
+    }
+
+    /// The same, to change it.
+    pub fn scroll_mut(&mut self) -> Option<&mut Scrolled> {
+        self.scroll.as_deref_mut()
+    }
+
+    /// Its client asks for that with this, or does not any more.
+    pub fn set_scroll(&mut self, scroll: Option<Box<Scrolled>>) {
+        self.scroll = scroll;
+    }
+
+    /// What keeps it at the pointer, if its client asked for that.
+    pub fn follower(&self) -> Option<&Follower> {
+        self.follower.as_deref()
+    }
+
+    /// The same, to change it.
+    pub fn follower_mut(&mut self) -> Option<&mut Follower> {
+        self.follower.as_deref_mut()
+    }
+
+    /// Its client asks for that with this, or does not any more.
+    pub fn set_follower(&mut self, follower: Option<Box<Follower>>) {
+        self.follower = follower;
+    }
+
+    /// What its client writes into ahead of the beam, if it asked for that.
+    pub fn front_buffer(&self) -> Option<&FrontBuffer> {
+        self.front_buffer.as_deref()
+    }
+
+    /// The same, to change it.
+    pub fn front_buffer_mut(&mut self) -> Option<&mut FrontBuffer> {
+        self.front_buffer.as_deref_mut()
+    }
+
+    /// Its client asks for that with this, or does not any more.
+    pub fn set_front_buffer(&mut self, front_buffer: Option<Box<FrontBuffer>>) {
+        self.front_buffer = front_buffer;
+    }
+
     /// A surface of which nothing is known yet.
     pub(super) fn new(surface: WlSurface, id: SurfaceId, client: ClientId) -> Self {
         Entry {

@@ -33,7 +33,7 @@ pub trait FollowerListener: std::fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub struct Follower {
     /// The point that is held (surface coordinates).
-    pub anchor: Point<i32, Logical>,
+    pub(super) anchor: Point<i32, Logical>,
     means: Means,
     listener: Arc<dyn FollowerListener>,
 }
@@ -43,6 +43,16 @@ impl Follower {
     pub fn new(listener: Arc<dyn FollowerListener>) -> Self {
         listener.tell_means(Means::None);
         Follower { anchor: Point::default(), means: Means::None, listener }
+    }
+
+    /// The point that is held (surface coordinates).
+    pub const fn anchor(&self) -> Point<i32, Logical> {
+        self.anchor
+    }
+
+    /// Holds another point.
+    pub const fn set_anchor(&mut self, anchor: Point<i32, Logical>) {
+        self.anchor = anchor;
     }
 
     /// Whether the pointer that it follows is there.

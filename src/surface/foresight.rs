@@ -73,7 +73,7 @@ pub trait PredictionListener: std::fmt::Debug {
 #[derive(Debug)]
 pub struct Foresight {
     /// Who is told.
-    pub listener: Arc<dyn PredictionListener>,
+    pub(super) listener: Arc<dyn PredictionListener>,
     wish: Wish,
     /// Whether the user lets it be told, as far as that was found out.
     allowed: Option<bool>,
@@ -86,6 +86,11 @@ pub struct Foresight {
 }
 
 impl Foresight {
+    /// The client, which is told.
+    pub fn listener(&self) -> &dyn PredictionListener {
+        self.listener.as_ref()
+    }
+
     /// Of a surface of which nothing was followed yet, and nothing is until it is [allowed](Self::allow).
     pub fn new(listener: Arc<dyn PredictionListener>) -> Self {
         let wish = Wish { horizontal: true, vertical: true, horizon: None };

@@ -20,9 +20,9 @@ pub struct Memories {
     /// Those that whoever composes has yet to look at.
     unknown: Vec<(Dmabuf, Awaited)>,
     /// Whether planes may show them. Off, all is composed.
-    pub on_planes: bool,
+    pub(super) on_planes: bool,
     /// Where they are let go; `None`: no other thread ever has one.
-    pub home: Option<Home<Buffer>>,
+    pub(super) home: Option<Home<Buffer>>,
 }
 
 /// Readable once it is known what becomes of a buffer; made when a commit wants to wait for that.
@@ -48,6 +48,21 @@ impl Memories {
     /// Whether no client has any.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
+    }
+
+    /// Whether planes may show them.
+    pub const fn on_planes(&self) -> bool {
+        self.on_planes
+    }
+
+    /// Lets planes show them, or not. Returns whether they might before.
+    pub const fn show_on_planes(&mut self, on: bool) -> bool {
+        std::mem::replace(&mut self.on_planes, on)
+    }
+
+    /// Other threads have some: these are let go at `home`.
+    pub fn let_go_at(&mut self, home: Home<Buffer>) {
+        self.home = Some(home);
     }
 
     /// A client passed one.

@@ -16,10 +16,11 @@ use super::brake::Brake;
 use super::entry::Seen;
 use super::memories::Memories;
 use super::regions::Regions;
-use super::scroll::Shares;
+use super::scroll::{Share, Shares};
 use super::tree::Reach;
 use upbeat_record::process_clock::ProcessClock;
 use upbeat_timing::id::{ClientId, OutputId, SurfaceId};
+use upbeat_timing::scroll::SupplySettings;
 use upbeat_timing::time::Instant;
 
 /// All surfaces, and the clients that they belong to.
@@ -35,19 +36,19 @@ pub struct Surfaces {
     last_surface: u32,
     last_client: u32,
     /// What bounds the work for clients that flood.
-    pub brake: Brake,
+    pub(super) brake: Brake,
     /// What regions of many rectangles stand for.
-    pub regions: Regions,
+    pub(super) regions: Regions,
     /// Clients' buffers in the memory of devices.
-    pub memories: Memories,
+    pub(super) memories: Memories,
     /// The surface that is drawn beside the pointer while something is dragged between clients.
-    pub drag_icon: Option<WlSurface>,
+    pub(super) drag_icon: Option<WlSurface>,
     /// What clients may have for views that are scrolled.
-    pub scroll: Shares,
+    pub(super) scroll: Shares,
     /// Roots of trees that may reach elsewhere than they did.
     pub(super) touched: Vec<WlSurface>,
     /// How many trees were measured so far, each with all of its surfaces.
-    pub measured: u64,
+    pub(super) measured: u64,
 }
 
 /// A connected program.
@@ -60,6 +61,56 @@ pub struct ClientEntry {
 }
 
 impl Surfaces {
+    /// Clients' buffers in the memory of devices.
+    pub const fn memories(&self) -> &Memories {
+        &self.memories
+    }
+
+    /// The same, to change it.
+    pub const fn memories_mut(&mut self) -> &mut Memories {
+        &mut self.memories
+    }
+
+    /// What regions of many rectangles stand for.
+    pub const fn regions_mut(&mut self) -> &mut Regions {
+        &mut self.regions
+    }
+
+    /// The surface that is drawn beside the pointer while something is dragged between clients.
+    pub const fn drag_icon(&self) -> Option<&WlSurface> {
+        self.drag_icon.as_ref()
+    }
+
+    /// Something is dragged between clients, with `icon`, or is not any more.
+    pub fn set_drag_icon(&mut self, icon: Option<WlSurface>) {
+        self.drag_icon = icon;
+    }
+
+    /// What the views of one client may have together.
+    pub const fn supply(&self) -> SupplySettings {
+        self.scroll.whole
+    }
+
+    /// Changes that for views that are made from now on.
+    pub const fn set_supply(&mut self, supply: SupplySettings) {
+        self.scroll.whole = supply;
+    }
+
+    /// One more view of `client`.
+    pub fn join_views(&mut self, client: WaylandClient) -> Share {
+        self.scroll.join(client)
+    }
+
+    /// How many trees were measured so far, each with all of its surfaces.
+    pub const fn measured(&self) -> u64 {
+        self.measured
+    }
+
+    /// A turn begins: clients that flood have their share of work again.
+    pub fn begin_turn(&mut self) {
+        self.brake.turn();
+    }
+
     /// What is kept for `surface`.
     pub fn get(&self, surface: &WlSurface) -> Option<&Entry> {
         self.entries.get(&surface.id()).map(Box::as_ref)

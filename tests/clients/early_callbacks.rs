@@ -92,7 +92,7 @@ impl Stage {
 
     fn pacer<T>(&self, look: impl Fn(&upbeat_timing::pacer::Pacer) -> T) -> T {
         let output = self.world.state.outputs.states().next().unwrap();
-        let pacer = self.world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client)).unwrap();
+        let pacer = self.world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client())).unwrap();
         look(pacer)
     }
 

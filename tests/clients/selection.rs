@@ -116,11 +116,11 @@ fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
     world.button(BUTTON_LEFT, true);
     let serial = world.client(pressed).press_serial();
     drag(&mut world, thief, &theirs, serial);
-    assert!(world.state.surfaces.drag_icon.is_none(), "somebody else began it");
+    assert!(world.state.surfaces.drag_icon().is_none(), "somebody else began it");
     drag(&mut world, pressed, &window, serial);
-    assert!(world.state.surfaces.drag_icon.is_some());
+    assert!(world.state.surfaces.drag_icon().is_some());
     world.button(BUTTON_LEFT, false);
-    assert!(world.state.surfaces.drag_icon.is_none() && !world.state.input.pointer.is_grabbed());
+    assert!(world.state.surfaces.drag_icon().is_none() && !world.state.input.pointer.is_grabbed());
 }
 
 /// What sources of `client` were told since the last call.
@@ -145,11 +145,11 @@ fn source_of_a_refused_drag_is_cancelled() {
     world.button(BUTTON_LEFT, true);
     let serial = world.client(a).press_serial();
     drag(&mut world, a, &window, serial);
-    assert!(world.state.surfaces.drag_icon.is_some());
+    assert!(world.state.surfaces.drag_icon().is_some());
     told(&mut world, a);
     drag(&mut world, a, &window, serial);
     assert_eq!(told(&mut world, a), ["source cancelled"], "one press begins one drag, which goes on");
-    assert!(world.state.surfaces.drag_icon.is_some() && world.state.input.pointer.is_grabbed());
+    assert!(world.state.surfaces.drag_icon().is_some() && world.state.input.pointer.is_grabbed());
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn source_of_a_refused_drag_by_a_second_finger_is_cancelled() {
     let serial = world.client(a).press_serial();
     drag(&mut world, a, &window, serial);
     assert_eq!(told(&mut world, a), ["source cancelled"]);
-    assert!(world.state.surfaces.drag_icon.is_none());
+    assert!(world.state.surfaces.drag_icon().is_none());
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn nothing_is_dragged_with_a_finger_that_was_lifted() {
     drag(&mut world, client, &window, serial.unwrap());
     world.input(InputEvent::TouchUp { time, slot: 1 });
     assert!(!world.state.input.touch.is_grabbed(), "nobody can let go of it");
-    assert!(world.state.surfaces.drag_icon.is_none());
+    assert!(world.state.surfaces.drag_icon().is_none());
 }
 
 /// Two windows beside each other, and something that the finger 3 drags from the first, by an icon of 60 x 60.
@@ -328,7 +328,7 @@ fn what_a_finger_drags_lies_under_it_and_is_dropped_where_it_is_lifted() {
     carried.world.input(InputEvent::TouchUp { time, slot: 3 });
     assert_eq!(carried.told(target), ["dropped on it", "dragged away"]);
     assert_eq!(carried.told(source), ["source dropped"]);
-    assert!(carried.world.state.surfaces.drag_icon.is_none() && !carried.world.state.input.touch.is_grabbed());
+    assert!(carried.world.state.surfaces.drag_icon().is_none() && !carried.world.state.input.touch.is_grabbed());
     carried.world.rest();
     assert_eq!(carried.green(carried.over + Point::from((100.0, 50.0))), [false, false]);
 }
@@ -345,9 +345,9 @@ fn a_second_finger_takes_nothing_from_the_one_that_drags() {
     carried.world.rest();
     assert_eq!(carried.green(carried.over + Point::from((100.0, 50.0))), [true, false]);
     carried.world.input(InputEvent::TouchUp { time, slot: 1 });
-    assert!(carried.world.state.surfaces.drag_icon.is_some());
+    assert!(carried.world.state.surfaces.drag_icon().is_some());
     carried.world.input(InputEvent::TouchUp { time, slot: 3 });
-    assert!(carried.world.state.surfaces.drag_icon.is_none());
+    assert!(carried.world.state.surfaces.drag_icon().is_none());
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn touches_that_count_for_nothing_drop_nothing() {
     carried.world.input(InputEvent::TouchCancel { time });
     assert_eq!(carried.told(carried.target), ["dragged over it at 70 40", "dragged away"]);
     assert_eq!(carried.told(carried.source), ["source cancelled"]);
-    assert!(carried.world.state.surfaces.drag_icon.is_none());
+    assert!(carried.world.state.surfaces.drag_icon().is_none());
 }
 
 /// The most types that may be offered, with names as long as these may then be.

@@ -303,7 +303,7 @@ fn what_a_window_of_many_surfaces_reaches_is_measured_once_in_a_turn_however_oft
         world.state.surfaces.extent(window.surface()).size
     };
     assert_eq!(reaches(&world), (200, 100).into());
-    let before = world.state.surfaces.measured;
+    let before = world.state.surfaces.measured();
     for number in 0..COMMITS {
         let side = 10 + number % 2 * 300;
         world.client(client).draw(&parts[0].0, 3, (side, 4), GREEN);
@@ -314,7 +314,7 @@ fn what_a_window_of_many_surfaces_reaches_is_measured_once_in_a_turn_however_oft
     }
     world.settle();
     world.turn();
-    let measured = world.state.surfaces.measured - before;
+    let measured = world.state.surfaces.measured() - before;
     assert!((1..COMMITS as u64 / 10).contains(&measured), "{measured}");
     assert_eq!(reaches(&world), (310, 154).into());
     // One that goes takes its part along.

@@ -276,7 +276,7 @@ fn pen_drags_data_of_client_that_knows_tablets() {
     world.put("b", (600, 400));
     let serial = press_with_pen(&mut world, a);
     drag(&mut world, a, &window, serial);
-    assert!(world.state.surfaces.drag_icon.is_some());
+    assert!(world.state.surfaces.drag_icon().is_some());
     assert_eq!(told_to(&mut world, a)[..2], ["up", "away"]);
     world.pen((610.0, 420.0), ToolAction::Move, Axes::default());
     world.pen((611.0, 420.0), ToolAction::Move, Axes::default());

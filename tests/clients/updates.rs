@@ -48,13 +48,11 @@ impl Stage {
         self.world.client(client).draw(&child, 50, (10, 10), GREEN);
         self.world.settle();
         let event = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-        let server = self
-            .world
-            .state
-            .surfaces
-            .iter()
-            .find(|entry| smithay::reexports::wayland_server::Resource::id(&entry.surface).protocol_id() == number);
-        let server = server.unwrap().surface.clone();
+        let server =
+            self.world.state.surfaces.iter().find(|entry| {
+                smithay::reexports::wayland_server::Resource::id(entry.surface()).protocol_id() == number
+            });
+        let server = server.unwrap().surface().clone();
         fence::acquire(&mut self.world.state, &server, Box::new(event.as_fd().try_clone_to_owned().unwrap()));
         child.commit();
         self.commit(2, BLUE);

@@ -29,8 +29,8 @@ impl Kept {
     /// Surfaces were made.
     pub fn look(&mut self, state: &State) {
         for entry in state.surfaces.iter() {
-            if let Some(data) = entry.surface.object_data() {
-                self.surfaces.entry(entry.id).or_insert_with(|| Arc::downgrade(data));
+            if let Some(data) = entry.surface().object_data() {
+                self.surfaces.entry(entry.id()).or_insert_with(|| Arc::downgrade(data));
             }
         }
     }
@@ -39,7 +39,7 @@ impl Kept {
     pub fn is_nothing(&mut self, world: &mut World) {
         // A token outlives its client: what a launcher starts uses it.
         world.state.protocols.forget_activation_tokens();
-        world.state.surfaces.iter().for_each(|entry| _ = self.surfaces.remove(&entry.id));
+        world.state.surfaces.iter().for_each(|entry| _ = self.surfaces.remove(&entry.id()));
         let look = || {
             world.turn();
             let accounts = self.accounts_before.iter().filter(|account| account.strong_count() > 0).count();

@@ -332,7 +332,7 @@ impl Player {
         assert!(keys.is_empty(), "keys are stuck: {keys:?}");
         assert!(!input.pointer.is_grabbed(), "the pointer is still grabbed");
         assert!(!input.touch.is_grabbed(), "the fingers are still grabbed");
-        assert!(self.world.state.surfaces.drag_icon.is_none(), "the icon of a drag is left");
+        assert!(self.world.state.surfaces.drag_icon().is_none(), "the icon of a drag is left");
         assert!(shell.drag().is_none(), "a window is still held");
         assert!(!shell.has_popup_grab(), "a menu still has a grab");
     }

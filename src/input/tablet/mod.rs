@@ -232,9 +232,9 @@ const fn serial_of(tool: &TabletToolDescriptor) -> u32 {
 
 /// The client of `surface` is about to be told what the tool did at `time`.
 fn tell_time(state: &State, surface: Option<&WlSurface>, tool: &TabletToolDescriptor, time: Instant) {
-    let foresight = surface.and_then(|surface| state.surfaces.get(surface)).and_then(|entry| entry.foresight.as_ref());
+    let foresight = surface.and_then(|surface| state.surfaces.get(surface)).and_then(|entry| entry.foresight());
     if let Some(foresight) = foresight {
-        foresight.listener.tell_tool_timestamp(serial_of(tool), time);
+        foresight.listener().tell_tool_timestamp(serial_of(tool), time);
     }
 }
 

@@ -51,7 +51,7 @@ pub(in crate::output) fn call_back(state: &mut State) {
         if !is_called(entry, outputs) {
             return;
         }
-        let window = shell.window_of(&entry.surface).map(|window| window.id);
+        let window = shell.window_of(entry.surface()).map(|window| window.id);
         if !outputs.captures.watched.list.iter().any(|(watched, _)| Some(*watched) == window) {
             return;
         }
@@ -61,11 +61,11 @@ pub(in crate::output) fn call_back(state: &mut State) {
         }
         entry.clear_barrier();
         if entry.open_finished() {
-            opened.push(entry.surface.clone());
+            opened.push(entry.surface().clone());
         }
         entry.latch().discard(Unshown::Unseen);
         entry.call_back(now, None);
-        let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
+        let output = entry.output().or(first).and_then(|id| outputs.by_id_mut(id));
         ahead::answer_hidden(entry, output, now);
     });
     let watched = &mut outputs.captures.watched;

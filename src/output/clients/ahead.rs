@@ -33,7 +33,7 @@ pub(in crate::output) fn attend_all(state: &mut State) {
     surfaces.for_each_paced(|entry, client| attend(entry, client, outputs, now));
     let first = outputs.first();
     for output in &mut outputs.list {
-        let its = surfaces.awake().filter(|entry| entry.output.or(first) == Some(output.id));
+        let its = surfaces.awake().filter(|entry| entry.output().or(first) == Some(output.id));
         let promised = its.filter_map(promised).min();
         output.conductor.set_promised(promised);
     }
@@ -45,7 +45,7 @@ pub(in crate::output) fn shoot_again(state: &mut State) {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
     surfaces.for_each_paced(|entry, client| {
-        let Some(listener) = entry.frame_pacing.as_ref().filter(|listener| listener.listens()) else { return };
+        let Some(listener) = entry.frame_pacing().filter(|listener| listener.listens()) else { return };
         let Some(refresh) = listener.ledger().and_then(|ledger| ledger.machine.waits_for_second()) else { return };
         if let Some((output, pacer)) = outputs.pacing_of(entry, client)
             && output.conductor.pacer(pacer).is_some_and(|pacer| pacer.is_insured(refresh))
@@ -57,13 +57,13 @@ pub(in crate::output) fn shoot_again(state: &mut State) {
 
 /// The first refresh that the surface was promised and may still commit for.
 fn promised(entry: &Entry) -> Option<RefreshIndex> {
-    entry.frame_pacing.as_ref()?.ledger()?.machine.promised()
+    entry.frame_pacing()?.ledger()?.machine.promised()
 }
 
 fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: Instant) {
-    let Some(listener) = entry.frame_pacing.clone().filter(|listener| listener.listens()) else { return };
+    let Some(listener) = entry.frame_pacing().cloned().filter(|listener| listener.listens()) else { return };
     let Some(mut ledger) = listener.ledger() else { return };
-    let id = entry.output.or(outputs.first());
+    let id = entry.output().or(outputs.first());
     let output = id.and_then(|id| outputs.by_id(id));
     let grid = output.map(|output| (output.id, output.grid));
     if ledger.grid != grid {
@@ -139,7 +139,7 @@ fn circumstances(
     let until = pacer.and_then(|pacer| pacer.interactive_until(now));
     let wished = output.and_then(|output| output.wish).unwrap_or(outputs.rules.default);
     let rule = pacer.map_or(wished, |pacer| pacer.wished());
-    let hidden = entry.unseen || (entry.output.is_some() && !outputs.sees(entry));
+    let hidden = entry.is_unseen() || (entry.output().is_some() && !outputs.sees(entry));
     outputs.next_decision = outputs.next_decision.into_iter().chain(until).min();
     Circumstances { interactive, hidden, rule }
 }
@@ -161,7 +161,7 @@ pub(in crate::output) fn answer_callback(
     refresh: RefreshIndex,
     now: Instant,
 ) -> bool {
-    let Some(listener) = entry.frame_pacing.clone() else { return false };
+    let Some(listener) = entry.frame_pacing().cloned() else { return false };
     let Some(mut ledger) = listener.ledger() else { return false };
     if ledger.machine.waits_for_second() == Some(refresh) {
         let Some(issued) = ledger.machine.answer_second(now) else { return false };
@@ -182,7 +182,7 @@ pub(in crate::output) fn answer_callback(
 
 /// Nobody sees the surface: one request is answered with each tick.
 pub(in crate::output) fn answer_hidden(entry: &Entry, output: Option<&mut OutputState>, now: Instant) {
-    let Some(listener) = &entry.frame_pacing else { return };
+    let Some(listener) = entry.frame_pacing() else { return };
     let Some(mut ledger) = listener.ledger() else { return };
     match output {
         Some(output) => {
@@ -206,7 +206,7 @@ pub(in crate::output) fn answer_hidden(entry: &Entry, output: Option<&mut Output
 /// The refresh of the target that a commit of `surface` is bound to, if it still holds.
 pub(in crate::output) fn target_of(state: &State, surface: &WlSurface, bound: &Bound) -> Option<Target> {
     let entry = state.surfaces.get(surface)?;
-    let output = entry.output.or(state.outputs.first()).and_then(|id| state.outputs.by_id(id));
+    let output = entry.output().or(state.outputs.first()).and_then(|id| state.outputs.by_id(id));
     let machine = output.filter(|_| !bound.revoked)?.conductor.output();
     let Issued { refresh, present, interval, timed, .. } = bound.target;
     if timed {

@@ -45,21 +45,21 @@ pub(in crate::output) fn call_back(
     let mut called = false;
     // A surface that was not seen yet may ask for its first target.
     surfaces.for_each_awake(|entry| {
-        if entry.client != client || entry.output.or(first) != Some(id) {
+        if entry.client() != client || entry.output().or(first) != Some(id) {
             return;
         }
         let answered = ahead::answer_callback(entry, output, target.id, now);
         let may_be_called = spare_buffer::may_be_called(entry, output, runs_ahead);
         // What was committed with it is latched first.
-        let wants = entry.wants_callback() && entry.output.is_some() && may_be_called && !is_second;
+        let wants = entry.wants_callback() && entry.output().is_some() && may_be_called && !is_second;
         if !(answered || wants) {
             return;
         }
         called = true;
-        entry.record = ClientFrameRecord {
+        *entry.record_mut() = ClientFrameRecord {
             client,
-            surface: entry.id,
-            window: entry.record.window,
+            surface: entry.id(),
+            window: entry.record().window,
             output: id,
             target: target.id,
             present: target.present,
@@ -68,7 +68,7 @@ pub(in crate::output) fn call_back(
             callback_scheduled: Some(scheduled),
             callback_sent: Some(now),
             due_sequence,
-            input: entry.input.take(),
+            input: entry.take_input(),
             ..ClientFrameRecord::default()
         };
         if wants {
@@ -102,8 +102,8 @@ pub(in crate::output) fn call_hidden_back(state: &mut State) {
     let first = outputs.first();
     let mut spared = false;
     surfaces.for_each_awake(|entry| {
-        let has_content = surface::has_content(&entry.surface);
-        let new = entry.output.is_none() && first.is_some() && entry.waiting() > 0 && !has_content;
+        let has_content = surface::has_content(entry.surface());
+        let new = entry.output().is_none() && first.is_some() && entry.waiting() > 0 && !has_content;
         // The first frames of a surface wait for their refreshes.
         if outputs.sees(entry) || new {
             return;
@@ -112,10 +112,10 @@ pub(in crate::output) fn call_hidden_back(state: &mut State) {
             spared = true;
             return;
         }
-        entry.unseen = has_content;
+        entry.note_unseen(has_content);
         entry.clear_barrier();
         if entry.open_finished() {
-            opened.push(entry.surface.clone());
+            opened.push(entry.surface().clone());
         }
         entry.latch().discard(Unshown::Unseen);
         // The callbacks of a blank surface wait for its first content. One that was hidden since has to be called back: its
@@ -123,7 +123,7 @@ pub(in crate::output) fn call_hidden_back(state: &mut State) {
         if !entry.is_blank() {
             entry.call_back(now, None);
         }
-        let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
+        let output = entry.output().or(first).and_then(|id| outputs.by_id_mut(id));
         ahead::answer_hidden(entry, output, now);
     });
     if spared {
@@ -137,7 +137,7 @@ impl Outputs {
     /// One that never does holds nobody up.
     fn is_about_to_look_at(&self, entry: &Entry, now: Instant) -> bool {
         let Some(since) = entry.fresh_since().filter(|since| now - *since < HIDDEN_INTERVAL) else { return false };
-        let mut may_show = self.list.iter().filter(|output| entry.output.is_none_or(|own| own == output.id));
+        let mut may_show = self.list.iter().filter(|output| entry.output().is_none_or(|own| own == output.id));
         may_show.any(|output| output.on && output.looked < since && output.conductor.output().is_needed())
     }
 }

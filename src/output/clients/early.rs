@@ -21,7 +21,7 @@ const XWAYLAND: [&str; 2] = ["Xwayland", "xwayland-satell"];
 /// What a rule that asks for early callbacks means for `client`.
 pub(in crate::output) fn rule_for(surfaces: &Surfaces, display: &DisplayHandle, client: ClientId) -> EarlyRule {
     let surface = surfaces.of_client(client).next();
-    let process = surface.and_then(|entry| guard::process_of(display, &entry.surface.client()?));
+    let process = surface.and_then(|entry| guard::process_of(display, &entry.surface().client()?));
     let is_xwayland = process.is_some_and(|process| XWAYLAND.contains(&guard::program(process).as_str()));
     if is_xwayland { EarlyRule::Xwayland } else { EarlyRule::OnProof }
 }
@@ -51,7 +51,7 @@ pub(in crate::output) fn tell_time(
 pub(in crate::output) fn drawn(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) {
     let State { surfaces, outputs, .. } = state;
     let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
-    let Some(output) = entry.output.and_then(|id| outputs.by_id_mut(id)) else { return };
+    let Some(output) = entry.output().and_then(|id| outputs.by_id_mut(id)) else { return };
     let Some(pacing) = output.clients.get(&client.id) else { return };
     let (id, pacer) = (output.id, pacing.pacer);
     if output.conductor.pacer(pacer).is_none_or(|pacer| !pacer.wants_fingerprint()) {
@@ -59,11 +59,11 @@ pub(in crate::output) fn drawn(state: &mut State, surface: &WlSurface, buffer: &
     }
     let fingerprint = fingerprint::number_of(buffer);
     if let Some(entry) = surfaces.get_mut(surface) {
-        entry.fingerprint = fingerprint;
+        entry.set_fingerprint(fingerprint);
     }
     // A client is called back as one, and so is what it shows: all of its surfaces there, in any order.
-    let shown = surfaces.of_client(client.id).filter(|entry| entry.output == Some(id));
-    let numbers = shown.filter_map(|entry| Some(entry.fingerprint?.rotate_left(entry.id.0)));
+    let shown = surfaces.of_client(client.id).filter(|entry| entry.output() == Some(id));
+    let numbers = shown.filter_map(|entry| Some(entry.fingerprint()?.rotate_left(entry.id().0)));
     let all = fingerprint.map(|_| numbers.fold(0, |all, number| all ^ number));
     if let Some(pacer) = output.conductor.pacer_mut(pacer) {
         pacer.drawn(all);

@@ -84,7 +84,7 @@ pub fn begin(state: &mut State, surface: &WlSurface) {
 pub fn end(state: &mut State, surface: &WlSurface) {
     state.outputs.fronts.surfaces.retain(|known| known != surface);
     if let Some(entry) = state.surfaces.get_mut(surface) {
-        entry.front_buffer = None;
+        entry.set_front_buffer(None);
     }
     for output in &mut state.outputs.list {
         if output.front.as_ref().is_some_and(|shared| shared.surface == *surface) {
@@ -140,8 +140,7 @@ pub(in crate::output) fn attend(state: &mut State) {
     state.outputs.fronts.surfaces.retain(Resource::is_alive);
     for surface in state.outputs.fronts.surfaces.clone() {
         let wish = wish_of(&surface);
-        if state.surfaces.get(&surface).and_then(|entry| entry.front_buffer.as_ref()).is_some_and(|f| f.waits_for(wish))
-        {
+        if state.surfaces.get(&surface).and_then(|entry| entry.front_buffer()).is_some_and(|f| f.waits_for(wish)) {
             fulfil(state, &surface, wish);
         }
     }
@@ -175,7 +174,7 @@ pub(in crate::output) fn check(state: &mut State, id: OutputId, scene: &Scene) {
 
 fn fulfil(state: &mut State, surface: &WlSurface, wish: FrontState) {
     let now = state.clock.now();
-    let Some(id) = state.surfaces.get(surface).and_then(|entry| entry.output) else { return };
+    let Some(id) = state.surfaces.get(surface).and_then(|entry| entry.output()) else { return };
     let Some(output) = state.outputs.by_id(id) else { return };
     // What is drawn is shown first, and one that comes and goes is not begun more often than there are pictures.
     if !Arc::ptr_eq(&output.drawn, &output.on_screen) || output.front.is_some() {
@@ -263,7 +262,7 @@ fn wish_of(surface: &WlSurface) -> FrontState {
 }
 
 fn front_mut<'a>(state: &'a mut State, surface: &WlSurface) -> Option<&'a mut FrontBuffer> {
-    state.surfaces.get_mut(surface)?.front_buffer.as_deref_mut()
+    state.surfaces.get_mut(surface)?.front_buffer_mut()
 }
 
 impl Outputs {

@@ -36,7 +36,7 @@ impl Outputs {
         entry: &Entry,
         client: ClientEntry,
     ) -> Option<(&mut OutputState, PacerId)> {
-        let id = entry.output.or(self.first())?;
+        let id = entry.output().or(self.first())?;
         let output = self.list.iter_mut().find(|output| output.id == id)?;
         if let Some(pacing) = output.clients.get(&client.id) {
             let pacer = pacing.pacer;
@@ -57,7 +57,7 @@ pub(in crate::output) fn callback_wanted(state: &mut State, surface: &WlSurface)
     if !entry.wants_callback() {
         return;
     }
-    if entry.output.is_none() || !state.outputs.sees(entry) {
+    if entry.output().is_none() || !state.outputs.sees(entry) {
         state.outputs.hidden_tick.get_or_insert(now + HIDDEN_INTERVAL);
         return;
     }
@@ -71,7 +71,7 @@ pub(in crate::output) fn callback_wanted(state: &mut State, surface: &WlSurface)
 impl Outputs {
     /// Whether something of the surface was visible in the last scene of its output.
     pub fn sees(&self, entry: &Entry) -> bool {
-        let output = entry.output.and_then(|id| self.by_id(id));
+        let output = entry.output().and_then(|id| self.by_id(id));
         output.is_some_and(|output| output.on && entry.seen() == output.stage.arrangement())
     }
 }
@@ -102,7 +102,7 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
         pacing.partial = busy.then(|| (now, output.conductor.output().next_index(now)));
     }
     let cpu = client.clock.and_then(|clock| clock.read());
-    let newest = surfaces.get(surface).map(|entry| UpdateId { surface: entry.id, number: entry.newest() });
+    let newest = surfaces.get(surface).map(|entry| UpdateId { surface: entry.id(), number: entry.newest() });
     let update = newest.filter(|_| unfinished);
     let answer = match update {
         Some(update) if busy => {
@@ -132,7 +132,7 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
 pub(in crate::output) fn finished(state: &mut State, surface: &WlSurface, number: u64, finished: Finished) {
     let State { surfaces, outputs, .. } = state;
     let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
-    let update = UpdateId { surface: entry.id, number };
+    let update = UpdateId { surface: entry.id(), number };
     let paced = outputs.pacing_of(entry, client);
     let cost = paced.and_then(|(output, pacer)| output.conductor.finished(pacer, update, finished.at));
     if let Some(entry) = surfaces.get_mut(surface) {
@@ -143,7 +143,7 @@ pub(in crate::output) fn finished(state: &mut State, surface: &WlSurface, number
 /// Whether a client has surfaces that were called back at `sent` and have not committed since. One that was called back
 /// before, and let that pass, is not waited for: a browser's window commits once a second, what moves in it sixty times.
 fn is_busy(surfaces: &Surfaces, client: ClientId, sent: Instant) -> bool {
-    surfaces.awake().any(|entry| entry.client == client && entry.called() == Some(sent))
+    surfaces.awake().any(|entry| entry.client() == client && entry.called() == Some(sent))
 }
 
 /// Whether somebody was called back within the last refresh and has not committed yet: what he commits may be late.
@@ -162,28 +162,28 @@ fn record_commit(
     let machine = output.conductor.output();
     let pacer = output.conductor.pacer(pacer);
     // A second frame that is late misses nothing: its refresh had one.
-    let is_second = answer.is_some_and(|answer| answer.drawing.is_second) && machine.latched() >= entry.record.target;
+    let is_second = answer.is_some_and(|answer| answer.drawing.is_second) && machine.latched() >= entry.record().target;
     let waits = is_second || answer.is_some_and(|answer| answer.pause) || pacer.is_some_and(Pacer::has_own_time);
-    if entry.record.callback_sent.is_none() || entry.record.committed.is_some() || waits {
+    if entry.record().callback_sent.is_none() || entry.record().committed.is_some() || waits {
         // Nobody had asked for it, or it had nothing to draw then, or it waited for its own time: its target is the next
         // refresh.
         let target = bound.unwrap_or_else(|| machine.target(machine.next_index(now)));
-        entry.record = ClientFrameRecord {
-            client: entry.client,
-            surface: entry.id,
-            window: entry.record.window,
+        *entry.record_mut() = ClientFrameRecord {
+            client: entry.client(),
+            surface: entry.id(),
+            window: entry.record().window,
             output: output.id,
             target: target.id,
             present: target.present,
             ready_by: target.ready_by,
             interval: target.interval,
-            input: entry.input.take(),
+            input: entry.take_input(),
             due_sequence: output.due_sequence(target.id),
             ..ClientFrameRecord::default()
         };
     }
     let depth = (entry.waiting() + 1).min(usize::from(u8::MAX)) as u8;
-    let record = &mut entry.record;
+    let record = entry.record_mut();
     // Who draws ahead may have been called back, too (libraries ask for that by themselves): it is late for what it drew for.
     let ahead_of_call = bound.filter(|target| target.id > record.target);
     if let Some(target) = ahead_of_call {
@@ -211,7 +211,7 @@ fn record_commit(
 
 /// The frame just recorded is for the refresh of its time stamp, if that is a later one.
 fn note_stamp(entry: &mut Entry, output: &OutputState, stamp: Instant) {
-    let (machine, record) = (output.conductor.output(), &mut entry.record);
+    let (machine, record) = (output.conductor.output(), entry.record_mut());
     if machine.vsync().is_variable() {
         let early = stamp.max(record.present) - record.present;
         (record.present, record.ready_by) = (record.present + early, record.ready_by + early);
@@ -232,8 +232,8 @@ pub(in crate::output) fn latched(state: &mut State, id: OutputId, clients: &[Cli
     let mut called = false;
     for client in clients {
         // A client that came over from another output has no pacer here yet, and none is made before it is called back.
-        let entry = surfaces.awake().find(|entry| entry.client == *client && entry.output == Some(id));
-        if let Some((entry, client)) = entry.and_then(|entry| Some((entry, surfaces.client_of(&entry.surface)?))) {
+        let entry = surfaces.awake().find(|entry| entry.client() == *client && entry.output() == Some(id));
+        if let Some((entry, client)) = entry.and_then(|entry| Some((entry, surfaces.client_of(entry.surface())?))) {
             outputs.pacing_of(entry, client);
         }
         let Some(output) = outputs.by_id_mut(id) else { return called };
@@ -244,7 +244,7 @@ pub(in crate::output) fn latched(state: &mut State, id: OutputId, clients: &[Cli
             output.conductor.had_committed(pacer, then, reaches);
         }
         // Of those that rest nobody wants or waits for anything.
-        let entries = surfaces.awake().filter(|entry| entry.client == *client && entry.output == Some(id));
+        let entries = surfaces.awake().filter(|entry| entry.client() == *client && entry.output() == Some(id));
         let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::runs_ahead);
         let (wants, may) = entries.fold((false, true), |(wants, may), entry| {
             let may_be_called = spare_buffer::may_be_called(entry, output, runs_ahead);

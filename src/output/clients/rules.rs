@@ -154,7 +154,7 @@ pub(in crate::output) fn refresh(state: &mut State) {
     let app_id = |client: ClientId| {
         // A client with several windows is paced by the name of its oldest.
         let named = surfaces.of_client(client).filter_map(|entry| {
-            let window = shell.window_of_root(&entry.surface)?;
+            let window = shell.window_of_root(entry.surface())?;
             Some((window.id, window.app_id()?))
         });
         named.min_by_key(|(id, _)| *id).map(|(_, app_id)| app_id)
@@ -163,10 +163,10 @@ pub(in crate::output) fn refresh(state: &mut State) {
     let mut foretold = Vec::new();
     // Once for each client: its name is looked for among all of its surfaces.
     let mut foretells = HashMap::new();
-    for entry in surfaces.iter().filter(|entry| entry.foresight.is_some()) {
-        if stale.all || stale.clients.contains(&entry.client) {
-            let of_client = || rules.foretells(app_id(entry.client).as_deref());
-            foretold.push((entry.surface.clone(), *foretells.entry(entry.client).or_insert_with(of_client)));
+    for entry in surfaces.iter().filter(|entry| entry.foresight().is_some()) {
+        if stale.all || stale.clients.contains(&entry.client()) {
+            let of_client = || rules.foretells(app_id(entry.client()).as_deref());
+            foretold.push((entry.surface().clone(), *foretells.entry(entry.client()).or_insert_with(of_client)));
         }
     }
     for output in list {
@@ -188,7 +188,7 @@ pub(in crate::output) fn refresh(state: &mut State) {
         output.conductor.set_early_latch(!rules.no_early_latch);
     }
     for (surface, allowed) in foretold {
-        if let Some(foresight) = surfaces.get_mut(&surface).and_then(|entry| entry.foresight.as_mut()) {
+        if let Some(foresight) = surfaces.get_mut(&surface).and_then(|entry| entry.foresight_mut()) {
             foresight.allow(allowed);
         }
     }

@@ -28,7 +28,7 @@ pub(in crate::output) fn apply_next(state: &mut State, id: OutputId, index: Refr
     let next = index.next();
     let mut opened: Vec<WlSurface> = Vec::new();
     state.surfaces.for_each_awake(|entry| {
-        let waits = entry.waiting() > 0 && entry.output.or(first) == Some(id);
+        let waits = entry.waiting() > 0 && entry.output().or(first) == Some(id);
         opened.extend(waits.then(|| entry.open_next(next)).flatten());
     });
     if !opened.is_empty() {
@@ -40,7 +40,7 @@ pub(in crate::output) fn apply_next(state: &mut State, id: OutputId, index: Refr
 /// An update of `surface` was applied, or waits: its client is called back if it runs ahead and can draw.
 pub(in crate::output) fn committed(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get(surface) else { return };
-    let Some(output) = entry.output.or(state.outputs.first()).and_then(|id| state.outputs.by_id(id)) else { return };
+    let Some(output) = entry.output().or(state.outputs.first()).and_then(|id| state.outputs.by_id(id)) else { return };
     if runs_ahead(entry, output) && can_draw(entry, output) {
         pacing::callback_wanted(state, surface);
     }
@@ -51,10 +51,10 @@ pub(in crate::output) fn resume(state: &mut State, id: OutputId) {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
-    for entry in surfaces.awake().filter(|entry| entry.output == Some(id) && entry.wants_callback()) {
+    for entry in surfaces.awake().filter(|entry| entry.output() == Some(id) && entry.wants_callback()) {
         if runs_ahead(entry, output)
             && can_draw(entry, output)
-            && let Some(pacing) = output.clients.get(&entry.client)
+            && let Some(pacing) = output.clients.get(&entry.client())
             && let Some(pacer) = output.conductor.pacer_mut(pacing.pacer)
         {
             pacer.callback_due(now);
@@ -64,6 +64,6 @@ pub(in crate::output) fn resume(state: &mut State, id: OutputId) {
 
 /// Whether the client of a surface is to be called back before what it committed is latched, and is not yet.
 fn runs_ahead(entry: &Entry, output: &OutputState) -> bool {
-    let pacer = output.clients.get(&entry.client).and_then(|pacing| output.conductor.pacer(pacing.pacer));
+    let pacer = output.clients.get(&entry.client()).and_then(|pacing| output.conductor.pacer(pacing.pacer));
     pacer.is_some_and(|pacer| pacer.runs_ahead() && !pacer.is_waiting())
 }

@@ -130,7 +130,7 @@ impl ShowsSurfaces for State {
 /// An update of `surface` waits: its output has to latch when it is due.
 fn need_when_due(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get(surface) else { return };
-    let Some(output) = entry.output.or(state.outputs.first()) else {
+    let Some(output) = entry.output().or(state.outputs.first()) else {
         let now = state.clock.now();
         return pacing::hidden_waits(&mut state.outputs, now);
     };
@@ -143,7 +143,7 @@ fn need_when_due(state: &mut State, surface: &WlSurface) {
 /// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then an
 /// update has to be finished to be in it. `None` without outputs.
 fn next_latch_at(state: &State, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant> {
-    let seen = state.surfaces.get(surface).and_then(|entry| entry.output);
+    let seen = state.surfaces.get(surface).and_then(|entry| entry.output());
     let output = state.outputs.by_id(seen.or(state.outputs.first())?)?;
     let (machine, now) = (output.conductor.output(), state.clock.now());
     let next = machine.next_index(now);

@@ -12,7 +12,7 @@ const MOST_WAITING_IN_DEVICE: usize = 1;
 
 /// Whether the client of a surface has a buffer to draw the next frame into.
 pub(in crate::output) fn can_draw(entry: &Entry, output: &OutputState) -> bool {
-    let pacing = output.clients.get(&entry.client).and_then(|pacing| output.conductor.pacer(pacing.pacer));
+    let pacing = output.clients.get(&entry.client()).and_then(|pacing| output.conductor.pacer(pacing.pacer));
     // It commits what it has drawn already, and wants another buffer at once.
     let has_drawn = pacing.is_some_and(|pacer| pacer.class() == Class::Gated);
     match entry.memory() {

@@ -33,7 +33,7 @@ pub(in crate::output) struct Visits {
 pub(in crate::output) fn attend(state: &mut State) {
     let cursor = state.cursor_surface().cloned().map(|root| (root, state.pointer_position()));
     let cursor = cursor.and_then(|(root, at)| visit_at(state, root, at));
-    let drag_icon = state.surfaces.drag_icon.clone().map(|root| (root, state.drag_position()));
+    let drag_icon = state.surfaces.drag_icon().cloned().map(|root| (root, state.drag_position()));
     let drag_icon = drag_icon.and_then(|(root, at)| visit_at(state, root, at));
     let Outputs { visits, .. } = &mut state.outputs;
     tell(&mut visits.cursor, cursor);

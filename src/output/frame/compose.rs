@@ -53,7 +53,7 @@ pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Sce
     let mut clients = Vec::new();
     let mut fresh = false;
     surfaces.for_each_awake(|entry| {
-        if entry.output != Some(id) || entry.seen() != arrangement {
+        if entry.output() != Some(id) || entry.seen() != arrangement {
             return;
         }
         fresh |= entry.is_fresh();
@@ -65,7 +65,7 @@ pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Sce
         }
         let feedback = entry.latch();
         if !feedback.is_empty() {
-            waiting.push((entry.surface.clone(), feedback));
+            waiting.push((entry.surface().clone(), feedback));
         }
     });
     let cursor_moved = std::mem::take(&mut output.cursor_moved);
@@ -80,7 +80,7 @@ pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Sce
         overlays::renew_hud(kept, &mut scene, (id, &output.output), figures);
         kept.hud_cost = clock.now() - begun;
     }
-    let planes = output.choose_planes(&mut scene, &surfaces.memories);
+    let planes = output.choose_planes(&mut scene, surfaces.memories());
     let feedback = gather(&scene, waiting);
     let record = output.open_record(&moment);
     let reports = std::mem::take(&mut output.reports);

@@ -114,8 +114,8 @@ fn is_moving(state: &State, id: OutputId, present: Instant) -> bool {
 /// it draws, and could take the very time for it.
 fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
     let first = state.outputs.first();
-    let mut here = state.surfaces.awake().filter(|entry| entry.output.or(first) == Some(output.id));
-    let waits = |entry: &Entry| entry.waits() && (entry.output.is_none() || state.outputs.sees(entry));
+    let mut here = state.surfaces.awake().filter(|entry| entry.output().or(first) == Some(output.id));
+    let waits = |entry: &Entry| entry.waits() && (entry.output().is_none() || state.outputs.sees(entry));
     output.conductor.is_anybody_drawing(now) || here.any(waits)
 }
 
@@ -124,9 +124,9 @@ fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
     let first = state.outputs.first();
     let mut opened: Vec<WlSurface> = Vec::new();
     state.surfaces.for_each_awake(|entry| {
-        let waits = entry.waiting() > 0 && entry.output.or(first) == Some(id);
+        let waits = entry.waiting() > 0 && entry.output().or(first) == Some(id);
         if waits && entry.open_due(target.id, target.present) {
-            opened.push(entry.surface.clone());
+            opened.push(entry.surface().clone());
         }
     });
     if !opened.is_empty() {
@@ -140,8 +140,8 @@ fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
     let mut clients: Vec<ClientId> = state
         .surfaces
         .awake()
-        .filter(|entry| entry.output == Some(id) && (entry.is_fresh() || entry.wants_callback()))
-        .map(|entry| entry.client)
+        .filter(|entry| entry.output() == Some(id) && (entry.is_fresh() || entry.wants_callback()))
+        .map(|entry| entry.client())
         .collect();
     clients.sort_unstable();
     clients.dedup();
@@ -156,13 +156,13 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id(id) else { return };
     let arrangement = output.stage.arrangement();
-    let paced_elsewhere = |entry: &&Entry| entry.output != Some(id) && output.stage.has(&entry.surface) == Some(true);
+    let paced_elsewhere = |entry: &&Entry| entry.output() != Some(id) && output.stage.has(entry.surface()) == Some(true);
     let seen: Vec<WlSurface> = match is_arranged_anew {
         true => {
             let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
             live.map(|layer| layer.surface.clone()).collect()
         }
-        false => surfaces.awake().filter(paced_elsewhere).map(|entry| entry.surface.clone()).collect(),
+        false => surfaces.awake().filter(paced_elsewhere).map(|entry| entry.surface().clone()).collect(),
     };
     for (surface, is_cursor) in
         seen.iter().map(|surface| (surface, false)).chain(cursor.iter().map(|cursor| (cursor, true)))
@@ -170,12 +170,12 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
         surfaces.note_seen(surface, |seen| {
             let entry = seen.entry();
             // On several outputs at once: the one that had it first goes on pacing it.
-            let elsewhere = entry.output.filter(|other| *other != id).and_then(|other| outputs.by_id(other));
+            let elsewhere = entry.output().filter(|other| *other != id).and_then(|other| outputs.by_id(other));
             // There is one cursor.
             if !is_cursor && elsewhere.is_some_and(|other| other.on && other.stage.arrangement() == entry.seen()) {
                 return;
             }
-            let is_known = entry.record.window.is_some();
+            let is_known = entry.record().window.is_some();
             seen.see(id, arrangement);
             if !is_known {
                 seen.belongs_to(shell.window_of(surface).map(|window| window.id));
@@ -183,10 +183,10 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
         });
     }
     let waits = surfaces.awake().any(|entry| {
-        let elsewhere = entry.output.is_some_and(|output| output != id);
+        let elsewhere = entry.output().is_some_and(|output| output != id);
         // What nobody will see is not kept awake for ever, either.
         let has_something = entry.waits() || entry.is_fresh();
-        !elsewhere && (entry.output != Some(id) || entry.seen() != arrangement) && has_something
+        !elsewhere && (entry.output() != Some(id) || entry.seen() != arrangement) && has_something
     });
     if waits {
         pacing::hidden_waits(outputs, now);
@@ -227,7 +227,7 @@ fn clear_barriers(state: &mut State, id: OutputId) -> bool {
     let first = state.outputs.first();
     let mut cleared = false;
     state.surfaces.for_each_awake(|entry| {
-        cleared |= entry.output.or(first) == Some(id) && entry.clear_barrier();
+        cleared |= entry.output().or(first) == Some(id) && entry.clear_barrier();
     });
     cleared
 }
@@ -237,7 +237,7 @@ pub(in crate::output) fn rearm(state: &mut State, id: OutputId, index: RefreshIn
     let State { surfaces, outputs, .. } = state;
     let first = outputs.first();
     let Some(output) = outputs.by_id_mut(id) else { return };
-    for entry in surfaces.awake().filter(|entry| entry.waiting() > 0 && entry.output.or(first) == Some(id)) {
+    for entry in surfaces.awake().filter(|entry| entry.waiting() > 0 && entry.output().or(first) == Some(id)) {
         output.need_when_due(entry, index);
     }
 }

@@ -124,7 +124,7 @@ fn work_ahead(state: &mut State, id: OutputId, work: Work) -> bool {
 /// Records the next frame of output `id`, if something moves in it.
 fn record(state: &mut State, id: OutputId, work: Work, now: Instant) -> Option<FrameId> {
     let first = state.outputs.first();
-    if state.surfaces.awake().any(|entry| entry.output.or(first) == Some(id) && entry.waiting() > 0) {
+    if state.surfaces.awake().any(|entry| entry.output().or(first) == Some(id) && entry.waiting() > 0) {
         return None;
     }
     let output = state.outputs.by_id_mut(id)?;

@@ -101,7 +101,7 @@ pub(in crate::output) fn sight(
 
 /// Whether its client is not asked to draw at the refresh, as for comparison.
 fn is_paced_so(state: &State, output: &OutputState, surface: &WlSurface) -> bool {
-    let client = state.surfaces.get(surface).map(|entry| entry.client);
+    let client = state.surfaces.get(surface).map(|entry| entry.client());
     let pacing = client.and_then(|client| output.clients.get(&client));
     let pacer = pacing.and_then(|pacing| output.conductor.pacer(pacing.pacer));
     let fixed = pacer.map(Pacer::wished).and_then(|wish| wish.fixed());

@@ -60,7 +60,7 @@ pub(in crate::output) fn plan(
     (before, then): (Point<f64, Logical>, Point<f64, Logical>),
 ) -> Option<Move> {
     let now = state.clock.now();
-    let id = state.surfaces.get(surface)?.output.filter(|_| state.outputs.writes_in_place)?;
+    let id = state.surfaces.get(surface)?.output().filter(|_| state.outputs.writes_in_place)?;
     let output = state.outputs.by_id(id).filter(|output| output.writes_in_place())?;
     let layer = output.drawn.layers.iter().find(|layer| layer.surface == *surface)?;
     let line = first_line(output, layer, step(before, then))?;
@@ -131,7 +131,7 @@ pub(in crate::output) fn perform(
     let State { outputs, surfaces, .. } = state;
     if let Some((output, entry)) = outputs.by_id_mut(id).zip(surfaces.get(&surface)) {
         output.conductor.output_mut().wrote(written - now);
-        let (surface, feedback) = (entry.id, Feedback::default());
+        let (surface, feedback) = (entry.id(), Feedback::default());
         outputs.objects_ended |= match outputs.by_id_mut(id) {
             Some(output) => output.in_place.written(Lighting { frame, surface, index, feedback, record: None }),
             None => false,

@@ -85,7 +85,7 @@ pub fn pointed_at(state: &mut State, position: Point<f64, Logical>) {
 /// `surface` has new content, and nothing else of it changed. Whether that may be written in place; if not, it is needed.
 pub(super) fn defer(state: &mut State, surface: &WlSurface) -> bool {
     let Some(entry) = state.surfaces.get(surface).filter(|_| state.outputs.writes_in_place) else { return false };
-    let (Some(id), plain, since) = (entry.output, entry.is_plain(), entry.fresh_since()) else { return false };
+    let (Some(id), plain, since) = (entry.output(), entry.is_plain(), entry.fresh_since()) else { return false };
     let is_elsewhere = |output: &OutputState| output.id != id && output.on && output.is_shown_by(surface);
     if !plain || state.outputs.list.iter().any(is_elsewhere) {
         return false;
@@ -129,8 +129,8 @@ pub(super) fn attend(state: &mut State) {
 fn place(state: &mut State, id: OutputId, surface: &WlSurface, since: Option<Instant>) -> Fate {
     let now = state.clock.now();
     let Some(entry) = state.surfaces.get(surface).filter(|entry| entry.is_fresh()) else { return Fate::Done };
-    let client = entry.client;
-    let is_alone = |other: &surface::Entry| other.id == entry.id || !other.is_fresh();
+    let client = entry.client();
+    let is_alone = |other: &surface::Entry| other.id() == entry.id() || !other.is_fresh();
     if !state.surfaces.of_client(client).all(is_alone) {
         return Fate::Composed { near: false };
     }
@@ -183,7 +183,7 @@ fn write(
     let record =
         entry.take_record().map(|record| upbeat_timing::record::ClientFrameRecord { latched: Some(latched), ..record });
     let feedback = entry.latch();
-    let lighting = Lighting { frame, surface: entry.id, index, feedback, record };
+    let lighting = Lighting { frame, surface: entry.id(), index, feedback, record };
     let replaced = output.in_place.written(lighting);
     outputs.objects_ended |= replaced;
     let line = outputs.by_id(id).and_then(|output| output.conductor.output().scan()).map(|scan| scan.first_line(&rect));
@@ -196,14 +196,14 @@ fn write(
 fn expect_row(state: &mut State, id: OutputId, surface: &WlSurface, line: Option<i32>) {
     let State { surfaces, outputs, .. } = state;
     let Some((entry, output)) = surfaces.get(surface).zip(outputs.by_id_mut(id)) else { return };
-    let before = output.in_place.last.filter(|(known, _)| *known == entry.id);
-    output.in_place.last = line.map(|line| (entry.id, line));
+    let before = output.in_place.last.filter(|(known, _)| *known == entry.id());
+    output.in_place.last = line.map(|line| (entry.id(), line));
     // As far up as it went since the last one.
     let expected = line.map(|line| {
         let way = before.map_or(0, |(_, before)| (line - before).min(0));
         (line + way - TURNS_UP).max(0)
     });
-    let Some(pacing) = output.clients.get(&entry.client) else { return };
+    let Some(pacing) = output.clients.get(&entry.client()) else { return };
     if output.conductor.pacer(pacing.pacer).is_some_and(|pacer| pacer.row() != expected)
         && let Some(pacer) = output.conductor.pacer_mut(pacing.pacer)
     {

@@ -167,8 +167,8 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
     let Some((scene, handle)) = begin(state, id) else { return Scene::default() };
     let mut choosing =
         Choosing::new(scene, Placing::new(&handle, state.outputs.effects(&state.shell), &state.surfaces));
-    if let Some(icon) = &state.surfaces.drag_icon {
-        let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
+    if let Some(icon) = state.surfaces.drag_icon() {
+        let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset());
         let at = state.drag_position().to_i32_round() + offset;
         choosing.placing.unscaled(&mut choosing.scene, icon, at);
     }

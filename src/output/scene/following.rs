@@ -131,12 +131,12 @@ pub(in crate::output) fn attend(state: &mut State) {
 /// Where in its parent a follower is, and where it is to be, if the pointer is on its window as it was before.
 fn way_of(state: &State, surface: &WlSurface) -> Option<(Point<f64, Logical>, Point<f64, Logical>)> {
     let before = guard::with_states(surface, follower::place)?;
-    let id = state.surfaces.get(surface)?.output?;
+    let id = state.surfaces.get(surface)?.output()?;
     Some((before, place_of(state, (id, None), surface)??))
 }
 
 fn tell(state: &mut State, surface: &WlSurface, means: Means) {
-    let follower = state.surfaces.get_mut(surface).and_then(|entry| entry.follower.as_mut());
+    let follower = state.surfaces.get_mut(surface).and_then(|entry| entry.follower_mut());
     follower.into_iter().for_each(|follower| follower.tell(means));
 }
 
@@ -161,7 +161,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, scene: Option<&S
         state.shell.note_change();
         reach::touch(state, &surface);
         moved = true;
-        let follower = state.surfaces.get(&surface).and_then(|entry| entry.follower.as_ref());
+        let follower = state.surfaces.get(&surface).and_then(|entry| entry.follower());
         let means = follower.map(|follower| follower.means()).filter(|means| *means == Means::InPlace);
         tell(state, &surface, if place.is_some() { means.unwrap_or(Means::Composed) } else { Means::None });
     }
@@ -175,7 +175,7 @@ fn place_of(
     (id, scene): (OutputId, Option<&Scene>),
     surface: &WlSurface,
 ) -> Option<Option<Point<f64, Logical>>> {
-    let follower = state.surfaces.get(surface)?.follower.as_ref()?;
+    let follower = state.surfaces.get(surface)?.follower()?;
     if state.outputs.following.window.as_ref() != Some(&root(surface)) || !follower.is_led() {
         return Some(None);
     }
@@ -184,5 +184,5 @@ fn place_of(
     let layer = scene.layers.iter().find(|layer| layer.surface == parent && layer.snapshot.is_none())?;
     // On whole pixels, as its client would have drawn it.
     let pointer = layer.to_surface(state.pointer_position()).to_i32_round::<i32>();
-    Some(Some((pointer - follower.anchor).to_f64()))
+    Some(Some((pointer - follower.anchor()).to_f64()))
 }

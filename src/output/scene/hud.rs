@@ -60,9 +60,9 @@ fn paced<'a>(
     let mut seen: Vec<_> = shell.visible_windows().rev().collect();
     seen.sort_by_key(|window| Some(window.id) != focused);
     seen.into_iter().filter_map(move |window| {
-        let entry = surfaces.get(window.surface()).filter(|entry| entry.output == Some(output.id))?;
-        let pacer = output.pacer(entry.client)?;
-        let history = windows.get(entry.id).map(|history| &history.statistics);
+        let entry = surfaces.get(window.surface()).filter(|entry| entry.output() == Some(output.id))?;
+        let pacer = output.pacer(entry.client())?;
+        let history = windows.get(entry.id()).map(|history| &history.statistics);
         let light = history.and_then(|history| history.input_to_light.summary());
         let light = light.map_or_else(String::new, |it| format!(", input to light {}", milliseconds(it.p50)));
         let (pacing, _) = pacer.effective();

@@ -297,7 +297,7 @@ impl<'a> Placing<'a> {
 
     /// Contents of a view that were taken away, as they were, until others cover it.
     fn kept(&self, scene: &mut Scene, view: &WlSurface, at: (tree::Place, Size<i32, Logical>), fit: Fit, opacity: f64) {
-        let Some(scrolled) = self.surfaces.get(view).and_then(|entry| entry.scroll.as_deref()) else { return };
+        let Some(scrolled) = self.surfaces.get(view).and_then(|entry| entry.scroll()) else { return };
         let (place, size) = at;
         for kept in scrolled.kept() {
             let seen = Rectangle::new(place.origin, size.to_f64());

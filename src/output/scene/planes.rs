@@ -15,7 +15,7 @@ use crate::turn::Turn;
 
 /// Lets planes show clients' buffers, or not.
 pub fn switch(state: &mut State, on: bool) {
-    if std::mem::replace(&mut state.surfaces.memories.on_planes, on) != on {
+    if state.surfaces.memories_mut().show_on_planes(on) != on {
         // Nothing looks different, and yet all is to be shown anew.
         state.outputs.states_mut().for_each(|output| output.drawn = Arc::default());
     }
@@ -27,7 +27,7 @@ impl OutputState {
         let capabilities = self.display.capabilities();
         let offer = Offer { overlays: capabilities.overlay_planes as usize, direct: capabilities.direct_scanout };
         let draws_cursor = capabilities.cursor_plane.is_none();
-        if !memories.on_planes || offer == Offer::default() || memories.is_empty() {
+        if !memories.on_planes() || offer == Offer::default() || memories.is_empty() {
             return Planes::default();
         }
         let contents: Vec<Option<PlaneContent>> =

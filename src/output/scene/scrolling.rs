@@ -45,7 +45,7 @@ pub fn ask(state: &mut State, surface: &WlSurface, movement: Movement) {
 /// The same at the time of the input that asks for it.
 pub fn ask_at(state: &mut State, surface: &WlSurface, at: Instant, movement: Movement) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
-    let Some(view) = &mut entry.scroll else { return };
+    let Some(view) = entry.scroll_mut() else { return };
     view.ask(surface, at, movement);
     need(state, surface);
 }
@@ -61,7 +61,7 @@ fn need(state: &mut State, surface: &WlSurface) {
 /// The output that moves the view of `surface`: one that shows something of it, if only contents that cover it. Of several the
 /// one that paces it.
 fn home(surfaces: &Surfaces, outputs: &Outputs, surface: &WlSurface) -> Option<OutputId> {
-    let paced_by = surfaces.get(surface).and_then(|entry| entry.output);
+    let paced_by = surfaces.get(surface).and_then(|entry| entry.output());
     let contents = compositor::get_children(surface);
     let shows = |output: &&OutputState| {
         let mut parts = std::iter::once(surface).chain(&contents);
@@ -88,7 +88,7 @@ pub fn origin_on_screen(state: &State, surface: &WlSurface, near: Point<f64, Log
 
 /// A view that is on its way goes on, on the output that shows it.
 fn hand_over(state: &mut State, surface: &WlSurface) {
-    if state.surfaces.get(surface).and_then(|entry| entry.scroll.as_ref()).is_some_and(|view| view.is_active()) {
+    if state.surfaces.get(surface).and_then(|entry| entry.scroll()).is_some_and(|view| view.is_active()) {
         need(state, surface);
     }
 }
@@ -96,9 +96,9 @@ fn hand_over(state: &mut State, surface: &WlSurface) {
 /// Puts the views of output `id` where they are in the frame for `target`.
 pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) {
     let now = state.clock.now();
-    let concerned = |entry: &&Entry| entry.scroll.as_ref().is_some_and(|view| view.is_concerned());
+    let concerned = |entry: &&Entry| entry.scroll().is_some_and(|view| view.is_concerned());
     let concerned: Vec<WlSurface> =
-        state.surfaces.awake().filter(concerned).map(|entry| entry.surface.clone()).collect();
+        state.surfaces.awake().filter(concerned).map(|entry| entry.surface().clone()).collect();
     let (ours, others): (Vec<_>, Vec<_>) =
         concerned.into_iter().partition(|view| home(&state.surfaces, &state.outputs, view) == Some(id));
     // Some may have gone there since they were last asked for anything.
@@ -108,17 +108,17 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) 
     (output.scrolls, output.keeps) = (false, false);
     output.reports.clear();
     let OutputState { scrolls, keeps, reports, .. } = output;
-    let whole = state.surfaces.scroll.whole;
+    let whole = state.surfaces.supply();
     let (mut moved, mut touched) = (false, Vec::new());
     for surface in &ours {
-        let Some(view) = state.surfaces.get_mut(surface).and_then(|entry| entry.scroll.as_mut()) else { continue };
+        let Some(view) = state.surfaces.get_mut(surface).and_then(|entry| entry.scroll_mut()) else { continue };
         view.set_supply(whole);
         let answer = view.latch(surface, target, now, scale);
         moved |= answer.moved;
         touched.extend(answer.touched.then_some(surface));
         *scrolls |= answer.goes_on;
         *keeps |= !view.kept().is_empty();
-        reports.extend(answer.reported.map(|at| Report { listener: view.listener.clone(), at }));
+        reports.extend(answer.reported.map(|at| Report { listener: view.listener().clone(), at }));
     }
     if moved {
         state.shell.note_change();

@@ -162,7 +162,7 @@ fn basis(state: &State, id: OutputId) -> Option<Basis> {
     if state.shell.overlays.hud
         || state.shell.lock.covers()
         || !state.shell.is_still()
-        || state.surfaces.drag_icon.is_some()
+        || state.surfaces.drag_icon().is_some()
         || output.keeps
     {
         return None;

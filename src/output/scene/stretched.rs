@@ -30,7 +30,7 @@ impl Placing<'_> {
         fit: Fit,
         opacity: f64,
     ) {
-        let scrolled = self.surfaces.get(view).and_then(|entry| entry.scroll.as_deref());
+        let scrolled = self.surfaces.get(view).and_then(|entry| entry.scroll());
         let Some(scrolled) = scrolled.filter(|scrolled| !scrolled.stretched().is_empty()) else { return };
         let (place, size) = at;
         let seen = Rectangle::new(place.origin, size.to_f64());

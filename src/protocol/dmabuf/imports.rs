@@ -124,7 +124,7 @@ impl Imports {
 /// Has the renderer look at a buffer, and remembers whom to tell.
 pub(super) fn begin(state: &mut State, import: Import) {
     let State { outputs, protocols, surfaces, .. } = state;
-    surfaces.memories.look_at(&import.dmabuf);
+    surfaces.memories_mut().look_at(&import.dmabuf);
     let imports = &mut protocols.dmabuf.imports;
     imports.last += 1;
     let (number, dmabuf) = (imports.last, import.dmabuf.clone());
@@ -149,10 +149,10 @@ fn answered(state: &mut State, number: u64, result: Result<(), String>) {
         Ok(()) => {
             // A plane would show it upside down.
             if request.accept(notifier) && !dmabuf.y_inverted() {
-                surfaces.memories.insert(&dmabuf, memory);
+                surfaces.memories_mut().insert(&dmabuf, memory);
             }
         }
         Err(error) => request.refuse(notifier, &Refusal::Renderer(error)),
     }
-    surfaces.memories.looked_at(&dmabuf);
+    surfaces.memories_mut().looked_at(&dmabuf);
 }

@@ -67,7 +67,7 @@ impl Dispatch<UpbeatFramePacingManagerV1, (), State> for Handlers {
         if let manager::Request::GetFramePacing { id, surface } = request {
             let object = init.init(id, FramePacing::new(&surface));
             let Some(entry) = state.surfaces.get_mut(&surface) else { return };
-            if entry.frame_pacing.as_ref().is_some_and(|object| object.listens()) {
+            if entry.frame_pacing().is_some_and(|object| object.listens()) {
                 manager.post_error(
                     manager::Error::AlreadyExists,
                     format!("wl_surface#{} has a frame pacing object already", surface.id().protocol_id()),
@@ -75,7 +75,7 @@ impl Dispatch<UpbeatFramePacingManagerV1, (), State> for Handlers {
                 return;
             }
             object.capabilities(u32::from(MOST_AHEAD));
-            entry.frame_pacing = Some(Arc::new(object));
+            entry.set_frame_pacing(Some(Arc::new(object)));
             crate::output::clients::ahead::begin(state, &surface);
         }
     }
@@ -101,7 +101,7 @@ impl Dispatch<UpbeatFramePacingV1, FramePacing, State> for Handlers {
                 });
                 data.lock().make_inert();
                 if let Some(entry) = state.surfaces.get_mut(&surface) {
-                    entry.frame_pacing = None;
+                    entry.set_frame_pacing(None);
                 }
             }
             Request::SetPacing { pacing } => match pacing_of(pacing) {

@@ -115,7 +115,7 @@ impl Dispatch<UpbeatLateLatchManagerV1, (), State> for Handlers {
             _ if compositor::get_parent(&surface).is_none() => {
                 Some((manager::Error::NotASubsurface, format!("wl_surface#{number} is no subsurface")))
             }
-            Some(entry) if entry.follower.is_some() => {
+            Some(entry) if entry.follower().is_some() => {
                 Some((manager::Error::AlreadyExists, format!("wl_surface#{number} has a follower already")))
             }
             _ => None,
@@ -127,7 +127,7 @@ impl Dispatch<UpbeatLateLatchManagerV1, (), State> for Handlers {
         let object = init.init(id, FollowerObject(Some(surface.downgrade())));
         if let Some(entry) = state.surfaces.get_mut(&surface) {
             let listener = Listener { object, pointer: pointer.downgrade() };
-            entry.follower = Some(Box::new(Follower::new(Arc::new(listener))));
+            entry.set_follower(Some(Box::new(Follower::new(Arc::new(listener)))));
             following::begin(state, &surface);
         }
     }
@@ -140,7 +140,7 @@ fn get_front_buffer(
     surface: &WlSurface,
     init: &mut DataInit<'_, State>,
 ) {
-    let is_taken = state.surfaces.get(surface).is_some_and(|entry| entry.front_buffer.is_some());
+    let is_taken = state.surfaces.get(surface).is_some_and(|entry| entry.front_buffer().is_some());
     if is_taken {
         init.init(id, FrontObject(None));
         let number = surface.id().protocol_id();
@@ -150,7 +150,7 @@ fn get_front_buffer(
     let object = init.init(id, FrontObject(Some(surface.downgrade())));
     if let Some(entry) = state.surfaces.get_mut(surface) {
         let listener = front_buffer::Listener(object);
-        entry.front_buffer = Some(Box::new(FrontBuffer::new(Arc::new(listener))));
+        entry.set_front_buffer(Some(Box::new(FrontBuffer::new(Arc::new(listener)))));
         fronts::begin(state, surface);
     }
 }
@@ -167,9 +167,9 @@ impl Dispatch<UpbeatFollowerV1, FollowerObject, State> for Handlers {
     ) {
         let Some(surface) = data.surface() else { return };
         if let wire::Request::SetAnchor { x, y } = request
-            && let Some(follower) = state.surfaces.get_mut(&surface).and_then(|entry| entry.follower.as_mut())
+            && let Some(follower) = state.surfaces.get_mut(&surface).and_then(|entry| entry.follower_mut())
         {
-            follower.anchor = Point::from((coordinate(x), coordinate(y)));
+            follower.set_anchor(Point::from((coordinate(x), coordinate(y))));
             following::begin(state, &surface);
         }
     }
@@ -177,7 +177,7 @@ impl Dispatch<UpbeatFollowerV1, FollowerObject, State> for Handlers {
     fn destroyed(state: &mut State, _client: ClientId, _object: &UpbeatFollowerV1, data: &FollowerObject) {
         let Some(surface) = data.surface() else { return };
         if let Some(entry) = state.surfaces.get_mut(&surface) {
-            entry.follower = None;
+            entry.set_follower(None);
         }
         following::end(state, &surface);
     }

@@ -69,15 +69,15 @@ impl Dispatch<UpbeatPredictedInputManagerV1, (), State> for Handlers {
         if let manager::Request::GetPredictedInput { id, surface } = request {
             let object = init.init(id, PredictedInput(surface.downgrade()));
             let Some(entry) = state.surfaces.get_mut(&surface) else { return };
-            if entry.foresight.is_some() {
+            if entry.foresight().is_some() {
                 let number = surface.id().protocol_id();
                 let what = format!("wl_surface#{number} has a predicted input object already");
                 manager.post_error(manager::Error::AlreadyExists, what);
                 return;
             }
-            entry.foresight = Some(Box::new(Foresight::new(Arc::new(object))));
+            entry.set_foresight(Some(Box::new(Foresight::new(Arc::new(object)))));
             // Whether the user wants that is looked up in this turn.
-            state.outputs.rules.changed_for(entry.client);
+            state.outputs.rules.changed_for(entry.client());
         }
     }
 }
@@ -96,7 +96,7 @@ impl Dispatch<UpbeatPredictedInputV1, PredictedInput, State> for Handlers {
         let Some(entry) = data.0.upgrade().ok().and_then(|surface| state.surfaces.get_mut(&surface)) else { return };
         let change: Box<dyn FnOnce(&mut Wish)> = match request {
             Request::Destroy => {
-                entry.foresight = None;
+                entry.set_foresight(None);
                 return;
             }
             Request::SetAxes { axes: WEnum::Value(axes) } => Box::new(move |wish| {
@@ -110,7 +110,7 @@ impl Dispatch<UpbeatPredictedInputV1, PredictedInput, State> for Handlers {
                 Box::new(move |wish| wish.horizon = Some(Span::from_nanos(i64::from(nanoseconds))))
             }
         };
-        if let Some(foresight) = &mut entry.foresight {
+        if let Some(foresight) = entry.foresight_mut() {
             foresight.wish(change);
         }
     }

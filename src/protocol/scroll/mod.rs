@@ -89,10 +89,10 @@ impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
         if let manager::Request::GetView { id, surface } = request {
             let object = init.init(id, ViewObject { surface: surface.downgrade(), inert: Mutex::new(false) });
             let nested = depth(state, &surface);
-            let (share, whole) = (state.surfaces.scroll.join(client.id()), state.surfaces.scroll.whole);
+            let (share, whole) = (state.surfaces.join_views(client.id()), state.surfaces.supply());
             let Some(entry) = state.surfaces.get_mut(&surface) else { return };
             let number = surface.id().protocol_id();
-            if entry.scroll.is_some() {
+            if entry.scroll().is_some() {
                 let what = format!("wl_surface#{number} has a scroll view already");
                 manager.post_error(manager::Error::AlreadyExists, what);
                 return;
@@ -104,7 +104,7 @@ impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
                 manager.post_error(manager::Error::TooDeep, what);
                 return;
             }
-            entry.scroll = Some(Box::new(Scrolled::new(Arc::new(object), share, whole)));
+            entry.set_scroll(Some(Box::new(Scrolled::new(Arc::new(object), share, whole))));
             edit(&surface, |_| {});
         }
     }
@@ -113,7 +113,7 @@ impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
 /// How many views `surface` lies inside of.
 fn depth(state: &State, surface: &WlSurface) -> usize {
     let above = std::iter::successors(compositor::get_parent(surface), compositor::get_parent);
-    above.filter(|surface| state.surfaces.get(surface).is_some_and(|entry| entry.scroll.is_some())).count()
+    above.filter(|surface| state.surfaces.get(surface).is_some_and(|entry| entry.scroll().is_some())).count()
 }
 
 /// Changes what the next commit of `surface` says of it as a view.

@@ -88,7 +88,7 @@ impl Dispatch<UpbeatScrollViewV1, ViewObject, State> for Handlers {
             }
             Request::Stop => scrolling::ask(state, &surface, Movement::Stop),
             Request::ReportOffsets { armed } => {
-                if let Some(view) = state.surfaces.get_mut(&surface).and_then(|entry| entry.scroll.as_mut()) {
+                if let Some(view) = state.surfaces.get_mut(&surface).and_then(|entry| entry.scroll_mut()) {
                     view.arm(armed != 0);
                 }
             }
@@ -107,7 +107,7 @@ fn end(state: &mut State, surface: &WlSurface, data: &ViewObject) {
     data.make_inert();
     guard::with_states(surface, |states| *states.cached_state.get::<ViewState>().pending() = ViewState::default());
     if let Some(entry) = state.surfaces.get_mut(surface) {
-        entry.scroll = None;
+        entry.set_scroll(None);
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn start(
     let source = source.map(|source| Arc::new(Mutex::new(SourceFeedback::new(source, has_actions(source)))));
     selection.feedbacks.0.retain(|feedback| feedback.strong_count() > 0);
     selection.feedbacks.0.extend(source.as_ref().map(Arc::downgrade));
-    state.surfaces.drag_icon = icon.cloned();
+    state.surfaces.set_drag_icon(icon.cloned());
     let drag = Drag { source, client: device.client(), over: None };
     data_drag::begin(state, serial, Box::new(drag));
     output::need_all(state);
@@ -178,7 +178,7 @@ impl Carried for Drag {
             let mut source = lock(&source);
             if is_dropped { source.dropped() } else { source.cancelled() }
         }
-        state.surfaces.drag_icon = None;
+        state.surfaces.set_drag_icon(None);
         output::need_all(state);
     }
 }

@@ -42,9 +42,9 @@ pub(super) enum Source {
 /// Somebody who is about to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Suspect {
-    pub speaker: Speaker,
-    pub socket: Option<RawFd>,
-    pub source: Source,
+    pub(in crate::session) speaker: Speaker,
+    pub(in crate::session) socket: Option<RawFd>,
+    pub(in crate::session) source: Source,
 }
 
 /// libwayland's event loop.

@@ -14,7 +14,7 @@ pub(super) fn all(state: &State) -> Response {
     let outputs = outputs.map(|output| OutputStats::new(&output.output.name(), &output.statistics, now)).collect();
     let none = WindowStatistics::default();
     let windows = windows::with_surfaces(state).map(|(window, entry)| {
-        let statistics = state.outputs.statistics.get(entry.id).map_or(&none, |history| &history.statistics);
+        let statistics = state.outputs.statistics.get(entry.id()).map_or(&none, |history| &history.statistics);
         WindowStats::new(windows::number(window), &window.app_id().unwrap_or_default(), statistics, now)
     });
     Response::Stats { outputs, windows: windows.collect() }

@@ -33,7 +33,7 @@ pub(super) fn number(window: &shell::Window) -> WindowId {
 /// Whose window `wanted` is, or a sentence that says which there are.
 pub(super) fn client_of(state: &State, wanted: WindowId) -> Result<ClientId, String> {
     let found = with_surfaces(state).find(|(window, _)| number(window) == wanted);
-    found.map(|(_, entry)| entry.client).ok_or_else(|| {
+    found.map(|(_, entry)| entry.client()).ok_or_else(|| {
         let numbers: Vec<String> = with_surfaces(state).map(|(window, _)| number(window).0.to_string()).collect();
         format!("there is no window {}; {}", wanted.0, there_is(&numbers))
     })
@@ -47,29 +47,29 @@ pub(super) fn states(state: &State) -> Vec<WindowState> {
 /// Whether anything of a window can be seen, and which output paces it.
 pub(super) fn presence(state: &State, window: &shell::Window) -> Option<(bool, Option<String>)> {
     let entry = state.surfaces.get(window.surface())?;
-    let output = entry.output.and_then(|id| state.outputs.by_id(id)).map(|output| output.output.name());
+    let output = entry.output().and_then(|id| state.outputs.by_id(id)).map(|output| output.output.name());
     Some((state.outputs.sees(entry), output))
 }
 
 fn describe(state: &State, window: &shell::Window) -> Option<Window> {
     let now = state.clock.now();
     let entry = state.surfaces.get(window.surface())?;
-    let output = entry.output.and_then(|id| state.outputs.by_id(id));
-    let pacer = output.and_then(|output| output.pacer(entry.client));
-    let history = state.outputs.statistics.get(entry.id).map(|history| &history.statistics);
+    let output = entry.output().and_then(|id| state.outputs.by_id(id));
+    let pacer = output.and_then(|output| output.pacer(entry.client()));
+    let history = state.outputs.statistics.get(entry.id()).map(|history| &history.statistics);
     let by_callback = pacer.map_or((Pacing::default(), UNSEEN), |pacer| {
         let (pacing, reason) = pacer.effective();
         (pacing, reason.words())
     });
     // A window that is told what it draws for is not paced by callbacks.
-    let by_target = entry.frame_pacing.as_ref().and_then(|listener| listener.ledger()).map(|ledger| {
+    let by_target = entry.frame_pacing().and_then(|listener| listener.ledger()).map(|ledger| {
         let effective = ledger.machine.effective();
         (effective.pacing, effective.reason.words())
     });
     let (pacing, reason) = by_target.unwrap_or(by_callback);
     Some(Window {
         window: number(window),
-        client: entry.client,
+        client: entry.client(),
         pid: window.client_pid(&state.display_handle),
         app_id: window.app_id().unwrap_or_default(),
         title: window.title().unwrap_or_default(),

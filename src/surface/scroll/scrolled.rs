@@ -34,7 +34,7 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct Scrolled {
     /// Its client's end.
-    pub listener: Arc<dyn ScrollListener>,
+    pub(in crate::surface) listener: Arc<dyn ScrollListener>,
     machine: ViewMachine,
     share: Share,
     supply: SupplySettings,
@@ -53,6 +53,11 @@ pub struct Scrolled {
 }
 
 impl Scrolled {
+    /// The client, which is told.
+    pub const fn listener(&self) -> &Arc<dyn ScrollListener> {
+        &self.listener
+    }
+
     /// A view that rests at the beginning of its document. `whole`: what all views of its client may have.
     pub fn new(listener: Arc<dyn ScrollListener>, share: Share, whole: SupplySettings) -> Self {
         let supply = share.of(whole);

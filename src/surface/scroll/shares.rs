@@ -11,7 +11,7 @@ use upbeat_timing::scroll::SupplySettings;
 #[derive(Debug, Default)]
 pub struct Shares {
     /// What all views of one client may have together.
-    pub whole: SupplySettings,
+    pub(in crate::surface) whole: SupplySettings,
     clients: HashMap<ClientId, Weak<()>>,
 }
 

@@ -78,7 +78,7 @@ fn who_does_not_ask_is_told_nothing_and_nothing_is_followed() {
     let origin = sheet.origin();
     sheet.play(STROKE, stroke(origin));
     assert!(sheet.world.client(sheet.client).data.foretold.is_empty());
-    assert!(sheet.world.state.surfaces.iter().all(|entry| entry.foresight.is_none()));
+    assert!(sheet.world.state.surfaces.iter().all(|entry| entry.foresight().is_none()));
 }
 
 #[test]

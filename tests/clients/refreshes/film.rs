@@ -51,7 +51,8 @@ fn play(due: impl Fn(u32, Instant, Instant) -> Instant) -> Watched {
     world.run_for(WATCHED, &mut act);
     let after = counted(&world);
     let output = world.output(0);
-    let class = world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client)).expect("it is paced").class();
+    let class =
+        world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client())).expect("it is paced").class();
     let recent = world.state.outputs.statistics.recent();
     let misses = recent.filter(|record| record.committed > Some(began)).filter_map(|record| record.miss).collect();
     Watched { frames: after.0 - before.0, drops: after.1 - before.1, misses, class }

@@ -121,7 +121,7 @@ impl Pipeline {
 
     fn drawn_by_device_id(&self, world: &mut World) -> SurfaceId {
         let surface = self.drawn_by_device(world);
-        world.state.surfaces.get(&surface).expect("it is known").id
+        world.state.surfaces.get(&surface).expect("it is known").id()
     }
 
     /// Lets it draw for so long; what was on screen meanwhile of what the device draws.

@@ -58,7 +58,7 @@ impl Heavy {
         self.commit(world, 0);
         world.run_for(LEARNED, &mut |world| self.act(world));
         let output = world.output(0);
-        let pacer = world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client)).expect("it is paced");
+        let pacer = world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client())).expect("it is paced");
         assert_eq!(pacer.effective().1, Reason::FreeRunning);
     }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::fixture::scroll::Scrolled;
 use upbeat_timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION};
+use upbeat_timing::scroll::SupplySettings;
 
 /// Rows of a long document; a row's colour still says which it is.
 const LONG: i32 = 1_000_000;
@@ -107,7 +108,8 @@ fn the_views_of_a_client_share_what_it_may_have_rendered() {
     stage.scroll_to(50, Behavior::Jump);
     stage.rest();
     assert_eq!(budgets(&mut stage).len(), 4);
-    stage.world.state.surfaces.scroll.whole.most_pixels = 2_000_000;
+    let supply = stage.world.state.surfaces.supply();
+    stage.world.state.surfaces.set_supply(SupplySettings { most_pixels: 2_000_000, ..supply });
     stage.scroll_to(0, Behavior::Jump);
     stage.rest();
     assert_eq!(budgets(&mut stage).last(), Some(&2_000));
