@@ -45,7 +45,7 @@ impl Stage {
 
     fn shown(world: &World) -> Option<(u64, Duration)> {
         let output = world.state.outputs.states().next()?;
-        let record = output.records.iter().last()?;
+        let record = output.records().iter().last()?;
         Some((record.frame, record.compose_cost.to_duration()))
     }
 

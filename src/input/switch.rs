@@ -34,8 +34,8 @@ pub fn switched(state: &mut State, switch: Switch, on: bool) {
 }
 
 fn darken_built_in(state: &mut State, darkens: bool) {
-    let screens = state.outputs.states().filter(|output| is_built_in(&output.output.name()));
-    let screens: Vec<_> = screens.map(|output| output.id).collect();
+    let screens = state.outputs.states().filter(|output| is_built_in(&output.output().name()));
+    let screens: Vec<_> = screens.map(|output| output.id()).collect();
     for screen in screens {
         power::set(state, screen, !darkens);
     }

@@ -51,7 +51,7 @@ pub(super) fn used(state: &mut State, event: &InputEvent) -> bool {
 /// Nothing can be seen, since nobody wants it to be.
 fn is_dark(state: &State) -> bool {
     let mut outputs = state.outputs.states().peekable();
-    outputs.peek().is_some() && outputs.all(|output| !output.on) && power::wanted(state).is_empty()
+    outputs.peek().is_some() && outputs.all(|output| !output.is_on()) && power::wanted(state).is_empty()
 }
 
 impl Gesture {

@@ -56,7 +56,7 @@ use upbeat_timing::pacer::Pacer;
 use upbeat_timing::pacing::PacingWish;
 use upbeat_timing::record::{FrameRecord, Need, OutputStatistics, Ring};
 use upbeat_timing::target::RefreshIndex;
-use upbeat_timing::time::{Clock, Instant};
+use upbeat_timing::time::{Clock, Instant, Span};
 
 /// Frames of an output whose records are kept.
 const RECORDS: usize = upbeat_timing::record::RECORDS_KEPT;
@@ -66,35 +66,35 @@ pub struct Outputs {
     list: Vec<OutputState>,
     order: Order,
     /// Draws scenes; none in tests of protocols alone.
-    pub renderer: Option<Renderer>,
+    renderer: Option<Renderer>,
     /// Wakes the loop when something was drawn on another thread.
-    pub(crate) drawn: Option<Ping>,
+    drawn: Option<Ping>,
     /// Displays of outputs that were taken out of the layout.
-    pub parked: Vec<parking::Parked>,
+    parked: Vec<parking::Parked>,
     /// Pictures that were asked for.
     captures: capture::Captures,
     /// When surfaces that nobody sees are called back next; `None` while none waits.
-    pub(crate) hidden_tick: Option<Instant>,
+    hidden_tick: Option<Instant>,
     /// When a pacing in force may change though nothing happens: the user leaves off.
     next_decision: Option<Instant>,
     /// Modes that were asked for, and who waits to hear what came of them.
     switches: mode_switch::Switches,
     /// Clients were sent events that end their objects.
-    pub(crate) objects_ended: bool,
+    objects_ended: bool,
     /// Surfaces went since the last turn.
     surfaces_went: bool,
     /// How clients are to be paced.
-    pub rules: PacingRules,
+    rules: PacingRules,
     /// Per-window statistics.
-    pub statistics: clients::statistics::Windows,
+    statistics: clients::statistics::Windows,
     /// Where records are written to.
-    pub frame_log: Option<upbeat_record::trace::FrameLog>,
+    frame_log: Option<upbeat_record::trace::FrameLog>,
     /// What the kernel did instead of running us, as evidence of misses.
-    pub kernel: KernelTimer,
+    kernel: KernelTimer,
     /// How many frames of our own animations are rendered ahead; 0 for none.
-    pub frames_ahead: u8,
+    frames_ahead: u8,
     /// Whether those that wait give way to what disturbs them; if not, they are shown first.
-    pub supersedes: bool,
+    supersedes: bool,
     /// Whether small changes near the hand are written into the picture on screen.
     writes_in_place: bool,
     /// Where the newest input was (global logical coordinates).
@@ -104,7 +104,7 @@ pub struct Outputs {
     /// Whose memory may be scanned out as it stands.
     fronts: clients::front_buffer::Fronts,
     /// What lies behind all windows: red, green, blue.
-    pub background: [f32; 3],
+    background: [f32; 3],
     cursor: scene::cursor::CursorImages,
     overlays: scene::overlays::Kept,
     titles: scene::titles::Drawn,
@@ -157,25 +157,25 @@ impl std::fmt::Debug for Outputs {
 /// One output.
 pub struct OutputState {
     /// Its number.
-    pub id: OutputId,
+    id: OutputId,
     /// Its Wayland side.
-    pub output: Output,
+    output: Output,
     global: Option<smithay::reexports::wayland_server::backend::GlobalId>,
     /// The device.
-    pub display: Box<dyn Display>,
+    display: Box<dyn Display>,
     /// Whether it shows anything; see [`power`].
-    pub on: bool,
+    on: bool,
     /// The event that lights it again; `None` while it is on, and where a user or a client switched it off.
     lit_by: Option<power::LitBy>,
     /// Nobody said at which scale it is shown: it is guessed from its size.
-    pub guesses_scale: bool,
+    guesses_scale: bool,
     /// When things happen on it.
-    pub conductor: Conductor<Content>,
+    conductor: Conductor<Content>,
     /// How its clients are paced, where no rule says otherwise.
-    pub wish: Option<PacingWish>,
+    wish: Option<PacingWish>,
     /// Whether somebody said where it is; else it lies beside the others.
-    pub is_placed: bool,
-    pub(crate) clients: PacedClients,
+    is_placed: bool,
+    clients: PacedClients,
     canvas: Canvas,
     /// What the newest composed buffer shows.
     drawn: Arc<Scene>,
@@ -186,7 +186,7 @@ pub struct OutputState {
     /// Storage of a scene that is not looked at any more, for the next one.
     spare: Vec<Layer>,
     /// What is on screen.
-    pub(crate) on_screen: Arc<Scene>,
+    on_screen: Arc<Scene>,
     scenes: u64,
     /// A view that it shows goes on moving.
     scrolls: bool,
@@ -210,16 +210,16 @@ pub struct OutputState {
     /// Advanced when its refreshes are not those that they were.
     grid: Revision,
     /// When the scene on screen was first presented.
-    pub(crate) presented: Instant,
+    presented: Instant,
     /// What is written into the picture on screen.
-    pub in_place: in_place::InPlace,
+    in_place: in_place::InPlace,
     /// What is scanned out of a client's memory, and when that began last.
     front: Option<clients::front_buffer::Shared>,
     shared_at: Instant,
     /// The last frames.
-    pub records: Ring<FrameRecord, RECORDS>,
+    records: Ring<FrameRecord, RECORDS>,
     /// Frames, drops, costs.
-    pub statistics: OutputStatistics,
+    statistics: OutputStatistics,
 }
 
 /// A fence that is given away, to be asked later when it signalled.
@@ -255,6 +255,96 @@ impl Outputs {
         if on_gpu { shell.effects.drawn_by_gpu() } else { shell.effects }
     }
 
+    /// Draws scenes; none in tests of protocols alone.
+    pub const fn renderer(&self) -> Option<&Renderer> {
+        self.renderer.as_ref()
+    }
+
+    /// The same, to have it draw.
+    pub const fn renderer_mut(&mut self) -> Option<&mut Renderer> {
+        self.renderer.as_mut()
+    }
+
+    /// Scenes are drawn by `renderer` from now on.
+    pub fn set_renderer(&mut self, renderer: Option<Renderer>) {
+        self.renderer = renderer;
+    }
+
+    /// No scene is drawn any more.
+    pub const fn take_renderer(&mut self) -> Option<Renderer> {
+        self.renderer.take()
+    }
+
+    /// Wakes the loop when something was drawn on another thread.
+    pub(crate) fn drawn(&self) -> Option<Ping> {
+        self.drawn.clone()
+    }
+
+    /// Whether clients were sent events that end their objects, since that was asked last.
+    pub(crate) const fn take_objects_ended(&mut self) -> bool {
+        std::mem::replace(&mut self.objects_ended, false)
+    }
+
+    /// Displays of outputs that were taken out of the layout.
+    pub fn parked(&self) -> &[parking::Parked] {
+        &self.parked
+    }
+
+    /// The rules for clients, windows and layer surfaces.
+    pub const fn rules(&self) -> &PacingRules {
+        &self.rules
+    }
+
+    /// The same, to change them.
+    pub const fn rules_mut(&mut self) -> &mut PacingRules {
+        &mut self.rules
+    }
+
+    /// Per-window statistics.
+    pub const fn statistics(&self) -> &clients::statistics::Windows {
+        &self.statistics
+    }
+
+    /// Where records are written to.
+    pub const fn frame_log(&self) -> Option<&upbeat_record::trace::FrameLog> {
+        self.frame_log.as_ref()
+    }
+
+    /// Records are written to `log` from now on.
+    pub fn set_frame_log(&mut self, log: upbeat_record::trace::FrameLog) {
+        self.frame_log = Some(log);
+    }
+
+    /// Records are written no more.
+    pub const fn take_frame_log(&mut self) -> Option<upbeat_record::trace::FrameLog> {
+        self.frame_log.take()
+    }
+
+    /// The loop woke up so late: the kernel's part of that is evidence of misses.
+    pub fn note_woke(&mut self, late: Span) {
+        self.kernel.woke(late);
+    }
+
+    /// This colour lies behind all windows: red, green, blue.
+    pub const fn set_background(&mut self, background: [f32; 3]) {
+        self.background = background;
+    }
+
+    /// How many frames of our own animations are rendered ahead; 0 for none.
+    pub const fn frames_ahead(&self) -> u8 {
+        self.frames_ahead
+    }
+
+    /// Renders so many ahead.
+    pub const fn set_frames_ahead(&mut self, frames: u8) {
+        self.frames_ahead = frames;
+    }
+
+    /// Whether those that wait give way to what disturbs them; if not, they are shown first.
+    pub const fn set_supersedes(&mut self, supersedes: bool) {
+        self.supersedes = supersedes;
+    }
+
     /// All outputs, also those that are switched off.
     pub fn iter(&self) -> impl Iterator<Item = &Output> {
         self.list.iter().map(|output| &output.output)
@@ -287,6 +377,81 @@ impl Outputs {
 }
 
 impl OutputState {
+    /// Its number.
+    pub const fn id(&self) -> OutputId {
+        self.id
+    }
+
+    /// Its Wayland side.
+    pub const fn output(&self) -> &Output {
+        &self.output
+    }
+
+    /// The device.
+    pub fn display(&self) -> &dyn Display {
+        self.display.as_ref()
+    }
+
+    /// The same, to change it.
+    pub fn display_mut(&mut self) -> &mut dyn Display {
+        self.display.as_mut()
+    }
+
+    /// Whether it shows anything; see [`power`].
+    pub const fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// Whether its scale is guessed from its size.
+    pub const fn guesses_scale(&self) -> bool {
+        self.guesses_scale
+    }
+
+    /// When things happen on it.
+    pub const fn conductor(&self) -> &Conductor<Content> {
+        &self.conductor
+    }
+
+    /// How its clients are paced, where no rule says otherwise.
+    pub const fn wish(&self) -> Option<PacingWish> {
+        self.wish
+    }
+
+    /// Whether its place was said; else it lies beside the others.
+    pub const fn is_placed(&self) -> bool {
+        self.is_placed
+    }
+
+    /// Its place was said.
+    pub const fn set_placed(&mut self) {
+        self.is_placed = true;
+    }
+
+    /// The scene on screen.
+    pub fn on_screen(&self) -> &Arc<Scene> {
+        &self.on_screen
+    }
+
+    /// When the scene on screen was first presented.
+    pub const fn presented(&self) -> Instant {
+        self.presented
+    }
+
+    /// What is written into the picture on screen.
+    pub const fn in_place(&self) -> &in_place::InPlace {
+        &self.in_place
+    }
+
+    /// The last frames.
+    pub const fn records(&self) -> &Ring<FrameRecord, RECORDS> {
+        &self.records
+    }
+
+    /// Frames, drops, costs.
+    pub const fn statistics(&self) -> &OutputStatistics {
+        &self.statistics
+    }
+
     /// The pacer of `client` on this output.
     pub fn pacer(&self, client: ClientId) -> Option<&Pacer> {
         self.conductor.pacer(self.clients.get(&client)?.pacer)

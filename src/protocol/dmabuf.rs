@@ -76,7 +76,7 @@ impl LinuxDmabuf {
 /// Offers the global, unless it is there already. `device`: the device whose planes can show `scanout`. Returns what
 /// surfaces are told that these planes show.
 pub fn offer(state: &mut State, device: libc::dev_t, scanout: &[DrmFormat]) -> Option<DmabufFeedback> {
-    let formats = state.outputs.renderer.as_ref()?.dmabuf_formats();
+    let formats = state.outputs.renderer()?.dmabuf_formats();
     offer_formats(state, device, formats, scanout)
 }
 
@@ -165,7 +165,7 @@ impl DmabufHandler for State {
 
     fn new_surface_feedback(&mut self, surface: &WlSurface, _global: &DmabufGlobal) -> Option<DmabufFeedback> {
         let output = self.surfaces.get(surface)?.output()?;
-        scanout::of(&self.outputs.by_id(output)?.output)
+        scanout::of(&self.outputs.by_id(output)?.output())
     }
 
     fn dmabuf_imported(&mut self, _global: &DmabufGlobal, dmabuf: Dmabuf, notifier: ImportNotifier) {

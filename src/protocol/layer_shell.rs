@@ -55,7 +55,7 @@ impl WlrLayerShellHandler for State {
             layer.send_close();
             return;
         }
-        let look = self.outputs.rules.layer_look(&namespace);
+        let look = self.outputs.rules().layer_look(&namespace);
         shell::layers::new_surface(self, layer, output, namespace, look);
     }
 

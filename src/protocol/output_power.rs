@@ -65,7 +65,7 @@ impl OutputPower {
 pub(super) fn refresh(state: &mut State) {
     let State { protocols, outputs, .. } = state;
     protocols.output_power.watched.retain_mut(|watched| {
-        let Some(is_on) = outputs.by_id(watched.output).map(|output| output.on) else {
+        let Some(is_on) = outputs.by_id(watched.output).map(|output| output.is_on()) else {
             watched.object.failed();
             return false;
         };
@@ -166,8 +166,8 @@ impl Dispatch<ZwlrOutputPowerManagerV1, (), State> for Handlers {
             object.failed();
             return;
         };
-        object.mode(mode(output.on));
-        let watched = Watched { object, output: output.id, told: output.on };
+        object.mode(mode(output.is_on()));
+        let watched = Watched { object, output: output.id(), told: output.is_on() };
         state.protocols.output_power.watched.push(watched);
     }
 }

@@ -19,6 +19,6 @@ pub(super) fn mistaken(mistake: &str) {
 /// Clients can connect.
 pub(super) fn ready(state: &State, wish: BackendKind, chosen: BackendKind, socket: &str) {
     let place = backend::why(wish, chosen, |name| std::env::var_os(name));
-    let renderer = state.outputs.renderer.as_ref().map_or_else(|| "nobody yet".to_owned(), Renderer::describe);
+    let renderer = state.outputs.renderer().map_or_else(|| "nobody yet".to_owned(), Renderer::describe);
     tracing::info!("upbeat {} runs as {socket}, {place}; drawn by {renderer}", env!("CARGO_PKG_VERSION"));
 }

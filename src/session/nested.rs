@@ -152,7 +152,7 @@ fn set_hidden(state: &mut State, window: WindowId, hidden: bool) {
     let Some(known) = state.session.nested.outputs.get_mut(&window) else { return };
     let output = known.output;
     if hidden {
-        known.is_hidden = state.outputs.by_id(output).is_some_and(|output| output.on);
+        known.is_hidden = state.outputs.by_id(output).is_some_and(|output| output.is_on());
     } else if !std::mem::take(&mut known.is_hidden) {
         return;
     }
@@ -162,7 +162,7 @@ fn set_hidden(state: &mut State, window: WindowId, hidden: bool) {
 
 fn rescale(state: &mut State, window: WindowId, parents: f64) {
     let Some(output) = state.session.nested.outputs.get(&window).map(|window| window.output) else { return };
-    let Some(name) = state.outputs.by_id(output).map(|output| output.output.name()) else { return };
+    let Some(name) = state.outputs.by_id(output).map(|output| output.output().name()) else { return };
     let OutputSettings { position, scale, .. } = state.session.config.config().output(&name, None);
     hotplug::arrange(state, output, position, scale.map_or(parents, Scale::factor));
 }
@@ -213,5 +213,5 @@ fn slot(finger: i32) -> Option<u32> {
 /// A place on a window (physical pixels) in global logical coordinates.
 fn place(state: &State, window: WindowId, x: f64, y: f64) -> Option<Point<f64, Logical>> {
     let id = state.session.nested.outputs.get(&window)?.output;
-    Some(place_of_pixel(&state.outputs.by_id(id)?.output, Point::from((x, y))))
+    Some(place_of_pixel(&state.outputs.by_id(id)?.output(), Point::from((x, y))))
 }

@@ -120,8 +120,8 @@ pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
 /// Changes the mode of an output: any for a virtual one, one of its own for a monitor. An error: there is no such mode.
 /// Whether a driver takes it is known [later](mode_switch::wait).
 pub(super) fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Result<Vec<Asked>, String> {
-    let shown = state.outputs.states().find(|output| output.output.name() == name);
-    let before = shown.map(|output| (output.id, output.display.mode(), output.display.slowest()));
+    let shown = state.outputs.states().find(|output| output.output().name() == name);
+    let before = shown.map(|output| (output.id(), output.display().mode(), output.display().slowest()));
     if let Some(result) = state.session.drm.as_mut().and_then(|drm| drm.set_mode(name, mode)) {
         let mode = result?;
         return Ok(before
@@ -137,8 +137,8 @@ pub(super) fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Resul
 
 /// Applies what `new` says differently from `old` about the outputs that there are.
 pub(super) fn refit(state: &mut State, old: &Config, new: &Config) -> Result<(), String> {
-    let monitor = |output: &OutputState| output.display.identity().map(|identity| identity.to_string());
-    let known = |output: &OutputState| (output.id, output.output.name(), monitor(output));
+    let monitor = |output: &OutputState| output.display().identity().map(|identity| identity.to_string());
+    let known = |output: &OutputState| (output.id(), output.output().name(), monitor(output));
     let outputs: Vec<_> = state.outputs.states().map(known).collect();
     let mut result = Ok(());
     for (id, name, monitor) in outputs {

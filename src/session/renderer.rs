@@ -44,7 +44,7 @@ pub(super) fn offer_memory(state: &mut State, lent: Option<&Path>) -> anyhow::Re
         dmabuf::offer(state, number, &[]);
         let device = open(path).with_context(|| path.display().to_string())?;
         syncobj::offer(state, &device);
-    } else if let Some(number) = state.outputs.renderer.as_ref().and_then(Renderer::node) {
+    } else if let Some(number) = state.outputs.renderer().and_then(Renderer::node) {
         dmabuf::offer(state, number, &[]);
         let path = DrmNode::from_dev_id(number).ok().and_then(|node| node.dev_path());
         match path.map(|path| open(&path)) {

@@ -166,9 +166,9 @@ pub fn run_with(
         SignalWish::End => state.session.end(ExitStatus::default()),
         SignalWish::Reload => reload::begin(state, None),
     })?;
-    state.outputs.renderer = Some(renderer::start(options.renderer, backend)?);
+    state.outputs.set_renderer(Some(renderer::start(options.renderer, backend)?));
     if let Some(path) = &options.frame_log {
-        state.outputs.frame_log = Some(upbeat_record::trace::FrameLog::create(path)?);
+        state.outputs.set_frame_log(upbeat_record::trace::FrameLog::create(path)?);
     }
     state.session.recordings = Recordings::new(options.record, options.record_stream, options.record_only);
     state.session.identity.backend = backend;
@@ -219,7 +219,7 @@ pub fn run_with(
     let status = command.map_or(ended, |child| end_command(&child, ended));
     super::satellite::end(&mut state);
     state.session.recordings.finish();
-    if let Some(log) = state.outputs.frame_log.take() {
+    if let Some(log) = state.outputs.take_frame_log() {
         // An error was reported when it happened, by the log's own thread.
         let _ = log.finish();
     }
@@ -305,7 +305,7 @@ fn listen_to_alarm(state: &mut State) -> anyhow::Result<()> {
     let rings = alarm.clone();
     let rang = move |state: &mut State| {
         let late = rings.borrow_mut().rang(state.clock.now());
-        state.outputs.kernel.woke(late);
+        state.outputs.note_woke(late);
         PostAction::Continue
     };
     state.session.waiting.listen(Heard::Alarm, &*alarm.borrow(), rang).context("no timer")?;

@@ -12,7 +12,7 @@ use crate::state::State;
 /// The sentence that says what was refused.
 pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<(), String> {
     let background = new.background.components();
-    state.outputs.background = [background[0], background[1], background[2]];
+    state.outputs.set_background([background[0], background[1], background[2]]);
     crate::config::clients::apply(&new.limits, &new.privileges, &state.rules);
     state.shell.set_animations(new.animations.motions(new.reduced_motion));
     let on_displays = state.session.identity.backend == super::BackendKind::Drm;
@@ -20,8 +20,8 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     state.shell.focus_follows_pointer = new.focus == crate::config::FocusWish::Pointer;
     state.shell.effects = new.effects.drawn();
     crate::output::scene::planes::switch(state, new.planes);
-    state.outputs.frames_ahead = new.animations.frames_ahead.frames();
-    state.outputs.supersedes = new.animations.supersede;
+    state.outputs.set_frames_ahead(new.animations.frames_ahead.frames());
+    state.outputs.set_supersedes(new.animations.supersede);
     state.surfaces.set_supply(new.scroll.supply());
     crate::protocol::scroll::offer(state, new.scroll.views);
     crate::protocol::late_latch::offer(state, new.late_latch.followers || new.late_latch.front_buffers);
@@ -30,14 +30,8 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     state.bindings.when_locked.clone_from(&new.keys_when_locked.0);
     let crate::config::Gestures { touchpad, edges } = new.gestures;
     state.input.gestures = crate::input::swiping::Gestures { touchpad, edges };
-    let rules = &mut state.outputs.rules;
-    (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());
-    rules.windows.clone_from(&new.windows);
-    rules.layers.clone_from(&new.layers);
-    rules.no_early_latch = !new.timing.early_latch;
-    rules.no_predicted_input = !new.timing.predicted_input;
+    state.outputs.rules_mut().configure(new);
     crate::output::in_place::switch(state, new.timing.in_place);
-    state.outputs.rules.changed();
     if old.is_none_or(|old| old.cursor != new.cursor) {
         crate::input::cursor::load_theme(state, &new.cursor);
     }

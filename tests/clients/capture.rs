@@ -276,8 +276,8 @@ fn a_region_of_a_turned_output_is_what_is_seen_there_as_it_lies_on_the_panel() {
 /// Windows of what calls itself so are kept out of pictures.
 fn keep_out(world: &mut World, app_id: &str) {
     let rule = format!("[[app]]\napp-id = '{app_id}'\ncapture = false");
-    world.state.outputs.rules.apps = toml::from_str::<upbeat::config::Config>(&rule).unwrap().apps;
-    world.state.outputs.rules.changed();
+    world.state.outputs.rules_mut().set_apps(toml::from_str::<upbeat::config::Config>(&rule).unwrap().apps);
+    world.state.outputs.rules_mut().changed();
 }
 
 #[test]

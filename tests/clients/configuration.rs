@@ -67,7 +67,7 @@ fn a_typo_that_is_saved_while_a_window_moves_is_on_the_screen_within_a_second_an
     let (mut world, _folder, path) = configured(SLOWLY);
     world.open_filled("all of it", SMALL, RED);
     world.run_for(SOON, &mut nothing);
-    let (moving, frames) = (at_the_top(&world), world.output(0).statistics.cadence.frames.total());
+    let (moving, frames) = (at_the_top(&world), world.output(0).statistics().cadence.frames.total());
     assert!(frames > 30, "it moves: {frames}");
     fs::write(&path, format!("{SLOWLY}pacng = \"auto\"")).unwrap();
     is_wrong(&mut world, "a typo", "config.toml:5:1: [animations.open] pacng: no such option");
@@ -78,9 +78,9 @@ fn a_typo_that_is_saved_while_a_window_moves_is_on_the_screen_within_a_second_an
     is_right(&mut world, "the next save");
     world.run_for(SOON, &mut nothing);
     assert_ne!(at_the_top(&world), wrong);
-    let statistics = &world.output(0).statistics;
+    let statistics = world.output(0).statistics();
     assert_eq!(statistics.cadence.drops.total(), 0, "{statistics:?}");
-    assert_eq!(world.output(0).records.iter().filter_map(|record| record.miss).next(), None);
+    assert_eq!(world.output(0).records().iter().filter_map(|record| record.miss).next(), None);
     let frames = statistics.cadence.frames.total() - frames;
     assert!(frames >= 118, "one for each refresh of two seconds, nearly: {frames}");
 }

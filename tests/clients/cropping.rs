@@ -85,7 +85,7 @@ fn damage_of_a_turned_surface_is_where_its_client_means_and_no_more() {
             pixels.iter_mut().for_each(|pixel| *pixel = WHITE);
         }
         let damage =
-            world.state.outputs.states().next().unwrap().records.iter().next_back().map(|record| record.damage);
+            world.state.outputs.states().next().unwrap().records().iter().next_back().map(|record| record.damage);
         assert_eq!(world.pixel(CORNER.0 + 6, CORNER.1 + 10), WHITE, "{turn}");
         assert_eq!(damage, Some(6), "{turn}");
     }

@@ -34,8 +34,8 @@ fn who_does_not_say_what_it_wishes_is_told_to_draw_its_own() {
 }
 
 fn set_rules(world: &mut World, rules: &str) {
-    world.state.outputs.rules.windows = toml::from_str::<Config>(rules).unwrap().windows;
-    world.state.outputs.rules.changed();
+    world.state.outputs.rules_mut().set_windows(toml::from_str::<Config>(rules).unwrap().windows);
+    world.state.outputs.rules_mut().changed();
 }
 
 /// The modes that a client was told since that was asked last.

@@ -90,7 +90,7 @@ impl Busy {
     /// With the next frame, which is `client`'s.
     fn begin(world: &mut World, client: ClientIndex, window: &Toplevel) -> Self {
         let ((tell, begun), (go, gone)) = (mpsc::channel(), mpsc::channel());
-        let renderer = world.state.outputs.renderer.as_ref().unwrap();
+        let renderer = world.state.outputs.renderer().unwrap();
         renderer.disturb(Fault::Slow { begun: tell, go: gone });
         world.client(client).draw(&window.surface, 2, SIZE, GREEN);
         window.surface.commit();
@@ -148,7 +148,7 @@ fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
 }
 
 fn disturb(world: &World, fault: Fault) {
-    world.state.outputs.renderer.as_ref().unwrap().disturb(fault);
+    world.state.outputs.renderer().unwrap().disturb(fault);
 }
 
 /// A buffer that the client has at once.
@@ -303,7 +303,7 @@ fn a_surface_is_told_what_the_planes_of_its_own_output_show() {
     // Another device's planes, which know nothing of how the first lays out its memory.
     let shown = dmabuf::offer_formats(&mut world.state, 2, vec![format], &[format]).unwrap();
     let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
-    scanout::keep(&world.state.outputs.by_id(id).unwrap().output, shown);
+    scanout::keep(world.state.outputs.by_id(id).unwrap().output(), shown);
     hotplug::arrange(&mut world.state, id, None, 2.0);
     world.settle();
     assert_eq!(told(&mut world, client), ["device 2", "device 1"]);
@@ -313,7 +313,7 @@ fn a_surface_is_told_what_the_planes_of_its_own_output_show() {
     assert_eq!(told(&mut world, client), ["device 2", "device 1"]);
     drop(other);
     // Gone, it can still be bound for a while, but keeps no descriptor of what surfaces on it were told.
-    let output = world.state.outputs.by_id(id).unwrap().output.clone();
+    let output = world.state.outputs.by_id(id).unwrap().output().clone();
     hotplug::remove(&mut world.state, id);
     assert!(scanout::of(&output).is_none());
 }

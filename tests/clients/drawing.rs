@@ -33,7 +33,7 @@ fn middle(world: &World) -> Colour {
 }
 
 pub fn disturb(world: &World, fault: Fault) {
-    world.state.outputs.renderer.as_ref().unwrap().disturb(fault);
+    world.state.outputs.renderer().unwrap().disturb(fault);
 }
 
 fn slow(world: &World) -> Gate {
@@ -170,7 +170,7 @@ fn loses_its_context(world: &mut World, client: ClientIndex, window: &Toplevel, 
 #[test]
 fn a_lost_context_is_replaced_and_one_that_is_lost_again_gives_way_to_pixman() {
     let Some((mut world, client, window)) = by_gles() else { return };
-    let is_gles = |world: &World| world.state.outputs.renderer.as_ref().is_some_and(Renderer::is_threaded);
+    let is_gles = |world: &World| world.state.outputs.renderer().is_some_and(Renderer::is_threaded);
     loses_its_context(&mut world, client, &window, 2, BLUE);
     assert!(is_gles(&world), "once it may happen");
     loses_its_context(&mut world, client, &window, 3, GREEN);
@@ -207,12 +207,12 @@ pub fn by_gles_alone() -> Option<(World, ClientIndex, Toplevel)> {
 }
 
 pub fn is_dark(world: &World) -> bool {
-    world.state.outputs.states().all(|output| !output.on)
+    world.state.outputs.states().all(|output| !output.is_on())
 }
 
 /// How far ahead of now the output has chosen content.
 fn refreshes_ahead(world: &World) -> u64 {
-    let machine = world.state.outputs.states().next().unwrap().conductor.output();
+    let machine = world.state.outputs.states().next().unwrap().conductor().output();
     let now = world.now();
     machine.latched().since(machine.vsync().at_or_after(now))
 }
@@ -248,7 +248,7 @@ fn contexts_that_are_lost_with_every_frame_end_in_the_dark_too() {
         let is_dark = is_dark(world);
         was_dark |= is_dark;
         // A darkness that is over between two looks is not seen: what counts is that it ends.
-        let is_lit = world.state.outputs.states().all(|output| output.display.screenshot(false).is_some());
+        let is_lit = world.state.outputs.states().all(|output| output.display().screenshot(false).is_some());
         !is_dark && was_dark && is_lit && middle(world) == BLUE
     });
     world.rest();
@@ -265,10 +265,10 @@ fn what_the_user_switches_off_while_nobody_draws_stays_off() {
     power::set(&mut world.state, id, false);
     world.plug("TEST-2", 60_000);
     world.until("light on the other", |world| {
-        let other = world.state.outputs.states().find(|output| output.id != id);
-        other.is_some_and(|output| output.display.screenshot(false).is_some())
+        let other = world.state.outputs.states().find(|output| output.id() != id);
+        other.is_some_and(|output| output.display().screenshot(false).is_some())
     });
-    assert!(!world.state.outputs.by_id(id).unwrap().on);
+    assert!(!world.state.outputs.by_id(id).unwrap().is_on());
 }
 
 #[test]
@@ -285,8 +285,8 @@ fn the_cursor_on_a_plane_is_where_it_is_when_a_drawn_frame_is_submitted() {
     drop(gate);
     world.until("the frame is seen", |world| world.client(client).light(2).is_some());
     let shown = world.state.outputs.states().next().unwrap();
-    let with = shown.display.screenshot(true).unwrap();
-    let without = shown.display.screenshot(false).unwrap();
+    let with = shown.display().screenshot(true).unwrap();
+    let without = shown.display().screenshot(false).unwrap();
     let differs = |x: i32, y: i32| {
         let at = (y * with.width + x) as usize;
         with.pixels[at] != without.pixels[at]

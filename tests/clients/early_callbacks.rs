@@ -55,8 +55,8 @@ impl Stage {
     fn named(rule: &str, draws: Draws, name: MutexGuard<'static, ()>) -> Self {
         let mut world = World::lit();
         let config: Config = toml::from_str(rule).unwrap();
-        world.state.outputs.rules.apps = config.apps;
-        world.state.outputs.rules.changed();
+        world.state.outputs.rules_mut().set_apps(config.apps);
+        world.state.outputs.rules_mut().changed();
         let (client, window) = world.open("a", SIZE.0, SIZE.1);
         let mut stage = Stage { world, client, window, frames: 0, draws, _name: name };
         stage.draw();

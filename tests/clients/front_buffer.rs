@@ -349,7 +349,7 @@ fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowl
 fn a_screen_that_goes_dark_or_changes_its_mode_or_is_unplugged_shares_nothing() {
     let mut stage = Stage::new(280);
     assert_eq!(stage.states(), [Told::Active(1)]);
-    let id = stage.world.output(0).id;
+    let id = stage.world.output(0).id();
     power::set(&mut stage.world.state, id, false);
     stage.pass();
     assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(1, Reason::Hidden)], 0));
@@ -477,7 +477,7 @@ fn a_client_that_does_anything_at_any_time_hangs_nobody_and_leaves_nothing() {
                     stage.window.surface.commit();
                 }
                 _ => {
-                    let id = stage.world.output(0).id;
+                    let id = stage.world.output(0).id();
                     power::set(&mut stage.world.state, id, rng.random());
                 }
             }
@@ -487,7 +487,7 @@ fn a_client_that_does_anything_at_any_time_hangs_nobody_and_leaves_nothing() {
                 break;
             }
         }
-        let id = stage.world.output(0).id;
+        let id = stage.world.output(0).id();
         power::set(&mut stage.world.state, id, true);
         stage.world.kill(stage.client);
         stage.pass();

@@ -53,7 +53,7 @@ fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
 
 impl World {
     fn frames(&self) -> usize {
-        self.state.outputs.states().next().unwrap().records.iter().count()
+        self.state.outputs.states().next().unwrap().records().iter().count()
     }
 }
 

@@ -9,7 +9,7 @@ const KEY_F2: u32 = 60;
 
 fn world() -> World {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world.rest();
     world
 }
@@ -52,7 +52,7 @@ fn nothing_is_drawn_for_them_and_nobody_is_woken() {
     world.chord(&[KEY_LEFT_SUPER], KEY_F2);
     world.rest();
     world.run_for(Span::from_seconds(2), &mut |_| None);
-    let (turns, frames) = (world.turns(), world.output(0).records.last().map(|record| record.frame));
+    let (turns, frames) = (world.turns(), world.output(0).records().last().map(|record| record.frame));
     world.run_for(Span::from_seconds(10), &mut |_| None);
     assert!(world.turns() - turns <= 2, "{} turns", world.turns() - turns);
     // Who is called back and shows nothing new has no frame drawn.
@@ -63,6 +63,6 @@ fn nothing_is_drawn_for_them_and_nobody_is_woken() {
         world.settle();
         world.run_for(Span::from_millis(50), &mut |_| None);
     }
-    let drawn = world.output(0).records.iter().filter(|record| Some(record.frame) > frames);
+    let drawn = world.output(0).records().iter().filter(|record| Some(record.frame) > frames);
     assert_eq!(drawn.filter(|record| record.damage > 0).count(), 0);
 }

@@ -73,7 +73,7 @@ impl Ink {
     }
 
     fn counts(&self) -> in_place::Counts {
-        self.world.output(0).in_place.counts
+        self.world.output(0).in_place().counts()
     }
 
     /// Every sample of the probe after the client is known: of one number each, and none older than the one before.
@@ -228,8 +228,8 @@ fn what_is_far_from_the_hand_or_below_another_window_or_paced_by_the_refresh_is_
     in_place::switch(&mut ink.world.state, false);
     assert!(written(&mut ink) <= 1, "what is under way");
     in_place::switch(&mut ink.world.state, true);
-    ink.world.state.outputs.rules.default = upbeat_timing::pacing::PacingWish::Vsync;
-    ink.world.state.outputs.rules.changed();
+    ink.world.state.outputs.rules_mut().set_default(upbeat_timing::pacing::PacingWish::Vsync);
+    ink.world.state.outputs.rules_mut().changed();
     assert!(written(&mut ink) <= 1, "paced as for comparison");
 }
 

@@ -231,10 +231,10 @@ fn what_follows_is_as_new_as_the_beam_allows_at_every_height() {
         let ages = ages(&log, &moves);
         assert!(ages.len() > 30, "a picture for nearly every refresh: {}", ages.len());
         let median = ages[ages.len() / 2];
-        println!("at {y}: {median} old; {:?}", stage.world.output(0).in_place.counts);
+        println!("at {y}: {median} old; {:?}", stage.world.output(0).in_place().counts());
         assert!(median <= Span::from_millis(3), "{median} at {y}");
-        assert_eq!(stage.world.output(0).in_place.counts.torn, 0);
-        assert!(stage.world.output(0).in_place.counts.lit > 25, "{:?}", stage.world.output(0).in_place.counts);
+        assert_eq!(stage.world.output(0).in_place().counts().torn, 0);
+        assert!(stage.world.output(0).in_place().counts().lit > 25, "{:?}", stage.world.output(0).in_place().counts());
         assert_eq!(stage.world.client(stage.client).count(|_| true), told, "its client was woken");
         assert_eq!(stage.means().last(), Some(&Means::InPlace));
         // It is there once, and what it was on is as it was.

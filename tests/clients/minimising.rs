@@ -93,7 +93,7 @@ fn states_of(world: &mut World, client: ClientIndex) -> Option<Vec<u32>> {
 
 fn lit() -> World {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world.rest();
     world
 }
@@ -115,7 +115,7 @@ fn minimised_window_is_not_seen_and_the_next_one_has_the_focus() {
     world.rest();
     assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("below"), BLACK));
     // It is called back as seldom as other hidden windows, and no frame is made for it.
-    let shown = |world: &World| world.state.outputs.states().next().unwrap().records.iter().count();
+    let shown = |world: &World| world.state.outputs.states().next().unwrap().records().iter().count();
     let before = shown(&world);
     for update in 2..4 {
         world.client(client).ask(&window.surface, update);

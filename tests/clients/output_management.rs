@@ -211,7 +211,7 @@ fn rate_that_a_client_leaves_open_is_the_displays() {
     configure(&mut world, client, &manager, &[(1, Some(&open)), (2, Some(&open))]).apply();
     world.rest();
     assert_eq!(told(&mut world, client), ["succeeded"], "both are so, and nothing is switched");
-    let rates: Vec<_> = world.state.outputs.states().map(|output| output.display.mode().refresh).collect();
+    let rates: Vec<_> = world.state.outputs.states().map(|output| output.display().mode().refresh).collect();
     assert_eq!(rates, [60_000, 144_000]);
 }
 

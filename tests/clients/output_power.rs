@@ -56,7 +56,7 @@ pub fn power(world: &mut World, client: ClientIndex) -> ZwlrOutputPowerV1 {
 }
 
 fn is_on(world: &World) -> bool {
-    world.state.outputs.states().next().unwrap().on
+    world.state.outputs.states().next().unwrap().is_on()
 }
 
 #[test]

@@ -21,7 +21,7 @@ const LEFT: i32 = (OUTPUT.0 - SIZE.0) / 2;
 const DURATION: Span = Span::from_millis(1_000);
 
 fn set_up(mut world: World) -> World {
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world.rest();
     world
 }
@@ -147,7 +147,7 @@ fn the_window_that_is_selected_may_go_away() {
 fn animated(ahead: u8) -> World {
     let buffers = 3 + usize::from(ahead);
     let mut world = World::lit_on(OutputOptions { buffers, cursor_plane: Some((64, 64)), ..OutputOptions::default() });
-    world.state.outputs.frames_ahead = ahead;
+    world.state.outputs.set_frames_ahead(ahead);
     let style = Some(Style::Easing { duration: DURATION, curve: CubicBezier::LINEAR });
     world.state.shell.set_animations(Animations { overview: style, help: style, ..Animations::default() });
     set_up(world)
@@ -163,7 +163,7 @@ fn course(world: &mut World, row: i32, begin: impl FnOnce(&mut World)) -> Vec<(f
     let output = world.state.outputs.states().next().unwrap();
     let frames: Vec<_> = std::iter::from_fn(|| log.pop())
         .filter_map(|sample| {
-            let record = output.records.iter().find(|record| record.sequence == Some(sample.refresh.sequence))?;
+            let record = output.records().iter().find(|record| record.sequence == Some(sample.refresh.sequence))?;
             Some((*record, sample.pixels.iter().map(|pixel| pixel & 0x00ff_ffff).collect::<Vec<u32>>()))
         })
         .collect();
@@ -195,7 +195,7 @@ fn every_frame_of_the_zoom_represents_its_own_display_time() {
     let mut world = animated(4);
     zooms_rightly(&mut world);
     let output = world.state.outputs.states().next().unwrap();
-    let ahead = output.records.iter().filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some());
+    let ahead = output.records().iter().filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some());
     assert!(ahead.count() > 5, "they were not rendered ahead");
 }
 
@@ -203,7 +203,7 @@ fn every_frame_of_the_zoom_represents_its_own_display_time() {
 fn the_list_of_shortcuts_fades_in_and_any_key_closes_it() {
     let mut world = animated(4);
     let (client, _window) = open(&mut world, "blue", BLUE);
-    world.state.outputs.background = [1.0; 3];
+    world.state.outputs.set_background([1.0; 3]);
     upbeat::output::need_all(&mut world.state);
     world.rest();
     let frames = course(&mut world, OUTPUT.1 / 2, |world| world.chord(&[KEY_LEFT_SUPER], KEY_F1));

@@ -142,7 +142,7 @@ fn output_that_is_switched_in_a_loop_is_switched_seldom_and_is_at_last_as_was_wi
         Some(world.now() + Span::from_millis(5))
     });
     assert!(wishes > 500 && (12..=16).contains(&switched), "{switched} of {wishes}");
-    let is_on = world.state.outputs.states().next().unwrap().on;
+    let is_on = world.state.outputs.states().next().unwrap().is_on();
     assert_eq!(is_on, wishes % 2 == 0, "the last word counts");
 }
 

@@ -10,8 +10,8 @@ use crate::fixture::{ClientIndex, Event, OUTPUT, World};
 
 fn world(rules: &str) -> World {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
-    world.state.outputs.rules.windows = toml::from_str::<Config>(rules).unwrap().windows;
+    world.state.outputs.set_background([0.0; 3]);
+    world.state.outputs.rules_mut().set_windows(toml::from_str::<Config>(rules).unwrap().windows);
     world
 }
 
@@ -148,8 +148,8 @@ fn asked(world: &mut World, client: ClientIndex) -> Option<(i32, i32)> {
 
 /// Other rules are saved.
 fn save(world: &mut World, rules: &str) {
-    world.state.outputs.rules.windows = toml::from_str::<Config>(rules).unwrap().windows;
-    world.state.outputs.rules.changed();
+    world.state.outputs.rules_mut().set_windows(toml::from_str::<Config>(rules).unwrap().windows);
+    world.state.outputs.rules_mut().changed();
     world.rest();
 }
 

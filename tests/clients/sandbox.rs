@@ -246,7 +246,7 @@ fn window_that_was_activated_before_it_has_content_gets_the_focus() {
 fn rule_that_gives_a_window_the_focus_wins_over_a_person_who_types() {
     let (mut world, _, inside, _keep) = with_a_sandbox();
     let rules = "[[window]]\ntitle = 'wanted'\nfocused = true";
-    world.state.outputs.rules.windows = toml::from_str::<Config>(rules).unwrap().windows;
+    world.state.outputs.rules_mut().set_windows(toml::from_str::<Config>(rules).unwrap().windows);
     world.key(KEY_A, true);
     open_inside(&mut world, inside, "other");
     assert_eq!(world.focused().as_deref(), Some("letter"));

@@ -115,8 +115,8 @@ fn a_picture_of_the_window_is_of_it_alone_and_black_where_a_rule_hides_it() {
     assert!(pixels(&path) == ((200, 100), vec![GREEN; 200 * 100]));
     upbeat::shell::activate(&mut world.state, Some(red));
     let rules = toml::from_str::<Config>("[[window]]\ntitle = 'red'\ncapture = false").unwrap().windows;
-    world.state.outputs.rules.windows = rules;
-    world.state.outputs.rules.changed();
+    world.state.outputs.rules_mut().set_windows(rules);
+    world.state.outputs.rules_mut().changed();
     world.rest();
     take(&mut world, ScreenshotOf::Window);
     world.until("another", |_| files(&shots).len() == 2);

@@ -230,7 +230,7 @@ fn programs_of_before_xdg_decoration_are_told_to_draw_their_title_bars_unless_th
     let heard: Vec<String> = world.client(client).take_events().into_iter().filter_map(told).collect();
     assert_eq!(heard, ["default Value(Client)", "Value(Client)", "Value(Server)"]);
     let rules = toml::from_str::<upbeat::config::Config>("[[window]]\ndecoration = 'client'").unwrap().windows;
-    world.state.outputs.rules.windows = rules;
+    world.state.outputs.rules_mut().set_windows(rules);
     upbeat::shell::wishes::renew_all(&mut world.state);
     world.settle();
     let heard: Vec<String> = world.client(client).take_events().into_iter().filter_map(told).collect();

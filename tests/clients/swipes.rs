@@ -33,7 +33,7 @@ fn world() -> World {
 /// One whose springs swing so many times a second.
 fn world_at(frequency: f64) -> World {
     let mut world = World::lit_on(OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() });
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world.state.input.gestures = Gestures { touchpad: true, edges: true };
     let style = Some(Style::Spring(SpringShape::new(frequency, 1.0).unwrap()));
     let all = Animations { workspace: style, place: style, overview: style, ..Animations::default() };
@@ -290,7 +290,7 @@ fn a_finger_stops_a_glide_where_it_is_and_nobody_is_woken_while_it_rests() {
     world.input(InputEvent::Gesture { time, gesture: Gesture::HoldBegin { fingers: 3 } });
     world.run_for(Span::from_millis(60), &mut |_| None);
     let log = world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1));
-    let drawn = |world: &World| world.output(0).records.last().map(|record| record.frame);
+    let drawn = |world: &World| world.output(0).records().last().map(|record| record.frame);
     let (frames, turns) = (drawn(&world), world.turns());
     world.run_for(Span::from_millis(500), &mut |_| None);
     assert_eq!((drawn(&world), log.pop().map(|_| log.pop().is_none())), (frames, Some(true)), "it stands still");

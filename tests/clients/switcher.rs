@@ -12,7 +12,7 @@ use crate::fixture::{
 
 /// Three windows that cover each other; blue was used last, then green.
 fn three(mut world: World) -> World {
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     for (title, colour) in [("red", RED), ("green", GREEN), ("blue", BLUE)] {
         world.open_filled(title, (300, 200), colour);
         world.put(title, (20, 20));

@@ -14,7 +14,7 @@ const SIZE: (i32, i32) = (300, 200);
 
 fn world() -> World {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world.state.shell.effects.title_bars = true;
     world.rest();
     world

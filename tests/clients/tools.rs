@@ -358,7 +358,7 @@ fn a_closed_lid_darkens_the_screen_that_is_built_in_and_no_other() {
     let mut world = World::new();
     world.plug("eDP-1", 60_000);
     let lit = |world: &World| -> Vec<(String, bool)> {
-        world.state.outputs.states().map(|output| (output.output.name(), output.on)).collect()
+        world.state.outputs.states().map(|output| (output.output().name(), output.is_on())).collect()
     };
     for (closed, on) in [(true, false), (false, true)] {
         let time = world.now();
@@ -383,7 +383,7 @@ fn switches_have_shortcuts_besides_what_they_always_do() {
         let time = world.now();
         world.input(InputEvent::Switch { time, switch, on });
         let workspaces = &world.state.shell.workspaces;
-        let is_on = world.state.outputs.states().find(|it| it.output.name() == "eDP-1").unwrap().on;
+        let is_on = world.state.outputs.states().find(|it| it.output().name() == "eDP-1").unwrap().is_on();
         let screen = workspaces.screen("TEST-1").unwrap();
         (workspaces.active(screen).get(), is_on)
     };

@@ -275,7 +275,7 @@ fn a_cursor_plane_shows_what_would_be_composed() {
             world.point(91.0, 43.0);
             world.rest();
             let output = world.state.outputs.states().next().unwrap();
-            output.display.screenshot(true).unwrap()
+            output.display().screenshot(true).unwrap()
         };
         let (on_plane, composed) = (picture(Some((64, 64))), picture(None));
         let background = composed.pixels[0];

@@ -101,11 +101,11 @@ fn bars_hear_of_it_and_nothing_is_left_of_one_that_closes() {
 #[test]
 fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world.state.shell.effects.mark =
         Some(Mark { width: 2.0, colour: Some([0.0, 1.0, 0.0, 1.0]), urgent: [0.0, 0.0, 1.0, 1.0] });
     let rules = toml::from_str::<Config>("[[window]]\nis-urgent = true\nopacity = 0.5").unwrap();
-    world.state.outputs.rules.windows = rules.windows;
+    world.state.outputs.rules_mut().set_windows(rules.windows);
     let (client, asks) = world.open_filled("asks", (100, 100), RED);
     world.open_filled("works", (100, 100), GREEN);
     world.put("asks", (50, 50));
@@ -128,7 +128,7 @@ fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
 #[test]
 fn edge_of_an_urgent_window_stays_where_the_focus_has_none() {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     let config = toml::from_str::<Config>("[effects]\nmark-width = 0\nurgent-colour = \"#0000ff\"").unwrap();
     world.state.shell.effects = config.effects.drawn();
     let (client, asks) = world.open_filled("asks", (100, 100), RED);

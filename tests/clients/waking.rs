@@ -29,7 +29,7 @@ fn touch(world: &mut World) {
 }
 
 fn is_on(world: &World) -> bool {
-    world.state.outputs.states().all(|output| output.on)
+    world.state.outputs.states().all(|output| output.is_on())
 }
 
 /// A window under the pointer, with the keyboard.

@@ -25,7 +25,7 @@ fn number(number: u8) -> Number {
 
 fn lit() -> World {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world
 }
 
@@ -117,7 +117,7 @@ fn a_hidden_window_is_called_back_seldom_and_at_once_when_it_is_seen_again() {
     world.rest();
     switch(&mut world, KEY_2);
     world.rest();
-    let shown = |world: &World| world.state.outputs.states().next().unwrap().records.iter().count();
+    let shown = |world: &World| world.state.outputs.states().next().unwrap().records().iter().count();
     let before = shown(&world);
     for update in 2..4 {
         world.client(client).ask(&window.surface, update);
@@ -220,12 +220,12 @@ fn a_window_that_is_dragged_to_another_output_belongs_there() {
 fn a_rule_names_the_workspace_on_which_an_applications_windows_appear_without_leaving_the_one_seen() {
     let mut world = lit();
     let config: upbeat::config::Config = toml::from_str("[[app]]\napp-id = '*'\nworkspace = 2").unwrap();
-    world.state.outputs.rules.apps = config.apps;
+    world.state.outputs.rules_mut().set_apps(config.apps);
     world.open("a", SIZE.0, SIZE.1);
     assert_eq!(place(&world, "a"), ("TEST-1".to_owned(), 2));
     assert_eq!(world.focused(), None, "it is not seen");
     switch(&mut world, KEY_2);
-    world.state.outputs.rules.apps.clear();
+    world.state.outputs.rules_mut().set_apps(Vec::new());
     world.open("b", SIZE.0, SIZE.1);
     assert_eq!(place(&world, "b"), ("TEST-1".to_owned(), 2), "without a rule, the one that is seen");
 }

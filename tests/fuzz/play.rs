@@ -221,7 +221,7 @@ impl Player {
             Step::Plug if !is_there => self.world.plug_at(SECOND, REFRESH, (320, 0)),
             Step::Rate(refresh) if is_there => self.world.set_refresh(SECOND, refresh),
             Step::Light(on) => {
-                let outputs: Vec<_> = self.world.state.outputs.states().map(|output| output.id).collect();
+                let outputs: Vec<_> = self.world.state.outputs.states().map(|output| output.id()).collect();
                 outputs.into_iter().for_each(|output| power::set(&mut self.world.state, output, on));
             }
             Step::Reload(which) => {

@@ -38,7 +38,7 @@ impl Lately {
 pub(super) struct Looks {
     all: Lately,
     /// Layers, ever.
-    pub total: u64,
+    pub(in crate::output) total: u64,
     of: HashMap<ClientId, Lately>,
 }
 

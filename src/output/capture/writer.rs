@@ -35,17 +35,17 @@ pub(super) enum Picture {
 /// A picture to be written.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub number: u64,
-    pub picture: Picture,
+    pub(in crate::output) number: u64,
+    pub(in crate::output) picture: Picture,
     /// The part of it that is wanted.
-    pub region: PixelRect,
-    pub film: Film,
+    pub(in crate::output) region: PixelRect,
+    pub(in crate::output) film: Film,
 }
 
 /// What came of it.
 pub(super) struct Done {
-    pub number: u64,
-    pub succeeded: bool,
+    pub(in crate::output) number: u64,
+    pub(in crate::output) succeeded: bool,
     /// What was drawn: it holds clients' buffers, which the main thread has to let go.
     _scene: Option<Box<Scene>>,
 }

@@ -23,7 +23,7 @@ pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
 #[derive(Debug)]
 pub struct ClientPacing {
     /// Its pacer.
-    pub pacer: PacerId,
+    pub(in crate::output) pacer: PacerId,
     pub(in crate::output) clock: Option<upbeat_record::process_clock::ProcessClock>,
     /// When it committed last since it was called back, while some of its surfaces have not; and the next refresh by then.
     pub(in crate::output) partial: Option<(Instant, RefreshIndex)>,
@@ -297,7 +297,7 @@ pub(in crate::output) struct Attended {
     /// Their clients, where they are on this output.
     clients: [Option<ClientId>; 2],
     /// There is a pacer that was not told.
-    pub is_stale: bool,
+    pub(in crate::output) is_stale: bool,
 }
 
 impl Attended {

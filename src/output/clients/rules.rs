@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::config::{AppRule, AppSettings, LayerRule, MissBudgets as Shares, WindowRule};
+use crate::config::{AppRule, AppSettings, Config, LayerRule, MissBudgets as Shares, WindowRule};
 use crate::output::Outputs;
 use crate::shell::Hand;
 use crate::shell::layers::LayerLook;
@@ -19,19 +19,19 @@ use upbeat_timing::pacing::{Pacing, PacingWish};
 #[derive(Debug, Default)]
 pub struct PacingRules {
     /// Where nothing else is said.
-    pub default: PacingWish,
+    pub(in crate::output) default: PacingWish,
     /// The shares of frames that may be late, where no application says otherwise.
-    pub budgets: Shares,
+    pub(in crate::output) budgets: Shares,
     /// Rules for applications; where several match, the later one counts.
-    pub apps: Vec<AppRule>,
+    pub(in crate::output) apps: Vec<AppRule>,
     /// Nobody is told where devices will be.
-    pub no_predicted_input: bool,
+    pub(in crate::output) no_predicted_input: bool,
     /// Rules for windows; the same.
-    pub windows: Vec<WindowRule>,
+    pub(in crate::output) windows: Vec<WindowRule>,
     /// Rules for layer surfaces; the same.
-    pub layers: Vec<LayerRule>,
+    pub(in crate::output) layers: Vec<LayerRule>,
     /// Content is never chosen before its latch, though all of it may be there.
-    pub no_early_latch: bool,
+    pub(in crate::output) no_early_latch: bool,
     /// Whose pacers are to be brought in line with the next turn.
     stale: Stale,
     /// Asked for at run time. A client is paced as one, so this is for all of its windows.
@@ -46,6 +46,41 @@ struct Stale {
 }
 
 impl PacingRules {
+    /// The rules are those of `config`.
+    pub fn configure(&mut self, config: &Config) {
+        (self.default, self.budgets, self.apps) = (config.pacing, config.miss_budget, config.apps.clone());
+        self.windows.clone_from(&config.windows);
+        self.layers.clone_from(&config.layers);
+        self.no_early_latch = !config.timing.early_latch;
+        self.no_predicted_input = !config.timing.predicted_input;
+        self.changed();
+    }
+
+    /// How clients are paced where nothing else is said.
+    pub const fn default_wish(&self) -> PacingWish {
+        self.default
+    }
+
+    /// Paces clients like this where nothing else is said.
+    pub const fn set_default(&mut self, wish: PacingWish) {
+        self.default = wish;
+    }
+
+    /// The rules for applications are these.
+    pub fn set_apps(&mut self, apps: Vec<AppRule>) {
+        self.apps = apps;
+    }
+
+    /// The rules for windows are these.
+    pub fn set_windows(&mut self, windows: Vec<WindowRule>) {
+        self.windows = windows;
+    }
+
+    /// The rules for layer surfaces are these.
+    pub fn set_layers(&mut self, layers: Vec<LayerRule>) {
+        self.layers = layers;
+    }
+
     /// The rules, or the outputs that they are for, changed.
     pub fn changed(&mut self) {
         self.stale.all = true;

@@ -64,7 +64,14 @@ pub struct InPlace {
     /// The refresh for which a follower was moved last.
     moved: Option<RefreshIndex>,
     /// What became of it.
-    pub counts: Counts,
+    pub(super) counts: Counts,
+}
+
+impl InPlace {
+    /// How often that happened.
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
 }
 
 /// What becomes of new content.

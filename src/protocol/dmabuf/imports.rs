@@ -129,11 +129,12 @@ pub(super) fn begin(state: &mut State, import: Import) {
     imports.last += 1;
     let (number, dmabuf) = (imports.last, import.dmabuf.clone());
     imports.pending.insert(number, import);
-    match (&mut outputs.renderer, imports.answers.clone()) {
+    let drawn = outputs.drawn();
+    match (outputs.renderer_mut(), imports.answers.clone()) {
         (Some(renderer), Some(answers)) => {
             // Nobody listens any more: nobody wants to know.
             let answer = move |result| drop(answers.send((number, result)));
-            renderer.try_source(&dmabuf, outputs.drawn.clone(), Box::new(answer));
+            renderer.try_source(&dmabuf, drawn, Box::new(answer));
         }
         // Tests of protocols alone have none that could refuse it.
         _ => answered(state, number, Ok(())),

@@ -48,13 +48,13 @@ pub struct Look {
 /// All outputs, also those that are not part of the layout.
 pub fn all(state: &State) -> Vec<Look> {
     let shown = state.outputs.states().map(|output| {
-        let display = output.display.as_ref();
-        let (position, scale) = (output.output.current_location(), output.output.current_scale());
-        let turn = crate::output::turn_of(&output.output);
+        let display = output.display();
+        let (position, scale) = (output.output().current_location(), output.output().current_scale());
+        let turn = crate::output::turn_of(output.output());
         let look = Look::of(display, (position.x, position.y), scale.fractional_scale(), turn);
-        Look { enabled: true, ..look.described_by(&output.output) }
+        Look { enabled: true, ..look.described_by(output.output()) }
     });
-    let parked = state.outputs.parked.iter().map(|parked: &Parked| {
+    let parked = state.outputs.parked().iter().map(|parked: &Parked| {
         let Placement { position, turn, .. } = *parked.placement();
         let scale = hotplug::scale_of(parked.display(), parked.placement());
         Look::of(parked.display(), position.unwrap_or_default(), scale, turn.unwrap_or_default())

@@ -138,7 +138,7 @@ pub fn next(state: &State) -> Option<Instant> {
 
 /// Tells of everything that changed since the last call.
 pub(super) fn refresh(state: &mut State) {
-    if !state.outputs.parked.is_empty() {
+    if !state.outputs.parked().is_empty() {
         parking::forget_gone(state);
     }
     if state.protocols.output_management.managers.is_empty() {
@@ -148,7 +148,7 @@ pub(super) fn refresh(state: &mut State) {
     if state.protocols.output_management.applies.is_some() {
         return;
     }
-    let basis = Basis { changes: state.shell.changes(), parked: state.outputs.parked.len() };
+    let basis = Basis { changes: state.shell.changes(), parked: state.outputs.parked().len() };
     if state.protocols.output_management.basis.replace(basis) == Some(basis) {
         return;
     }

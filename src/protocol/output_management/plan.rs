@@ -66,7 +66,7 @@ enum Found {
 }
 
 fn find(state: &State, name: &str) -> Result<Found, String> {
-    let is_parked = || state.outputs.parked.iter().any(|parked| parked.display().name() == name);
+    let is_parked = || state.outputs.parked().iter().any(|parked| parked.display().name() == name);
     match hotplug::by_name(state, name) {
         Some(id) => Ok(Found::Shown(id)),
         None if is_parked() => Ok(Found::Parked),
@@ -77,9 +77,9 @@ fn find(state: &State, name: &str) -> Result<Found, String> {
 /// The display of the output called `name`.
 fn display_of<'a>(state: &'a State, name: &str) -> Result<Option<&'a dyn Display>, String> {
     Ok(match find(state, name)? {
-        Found::Shown(id) => state.outputs.by_id(id).map(|output| output.display.as_ref()),
+        Found::Shown(id) => state.outputs.by_id(id).map(|output| output.display()),
         Found::Parked => {
-            let parked = state.outputs.parked.iter().map(parking::Parked::display);
+            let parked = state.outputs.parked().iter().map(parking::Parked::display);
             parked.into_iter().find(|display| display.name() == name)
         }
     })
@@ -149,7 +149,7 @@ fn other_modes(state: &State, wishes: &[Wish]) -> Vec<(OutputId, Mode)> {
     let enabled = wishes.iter().filter(|wish| wish.enabled);
     let wanted = enabled.filter_map(|wish| hotplug::by_name(state, &wish.output).zip(wish.mode));
     let is_other = |(id, mode): &(OutputId, Mode)| {
-        let is_in_force = state.outputs.by_id(*id).is_none_or(|output| output.display.mode() == *mode);
+        let is_in_force = state.outputs.by_id(*id).is_none_or(|output| output.display().mode() == *mode);
         !is_in_force || mode_switch::is_under_way(&state.outputs, *id)
     };
     wanted.filter(is_other).collect()

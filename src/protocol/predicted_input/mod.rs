@@ -77,7 +77,7 @@ impl Dispatch<UpbeatPredictedInputManagerV1, (), State> for Handlers {
             }
             entry.set_foresight(Some(Box::new(Foresight::new(Arc::new(object)))));
             // Whether the user wants that is looked up in this turn.
-            state.outputs.rules.changed_for(entry.client());
+            state.outputs.rules_mut().changed_for(entry.client());
         }
     }
 }

@@ -141,7 +141,7 @@ pub(super) fn settle(handle: &LoopHandle<'static, State>, state: &mut State, id:
         let is_settled = matches!(change, Change::Scanned | Change::Unknown(_));
         learn(handle, state, id, &card, change)?;
         // Programs that start before it is known who draws would not be offered a GPU's memory.
-        let patience = state.outputs.renderer.as_ref().map_or(Duration::ZERO, Renderer::patience);
+        let patience = state.outputs.renderer().map_or(Duration::ZERO, Renderer::patience);
         settle_drawing(handle, state, id, patience);
         if is_settled {
             return Ok(());
@@ -190,7 +190,7 @@ fn begin_to_draw(
     card: &Rc<RefCell<Card>>,
 ) -> bool {
     let State { outputs, session, .. } = state;
-    let Some(renderer) = &mut outputs.renderer else { return false };
+    let Some(renderer) = outputs.renderer_mut() else { return false };
     let again = handle.clone();
     let known = move |state: &mut State| settle_drawing(&again, state, id, Duration::ZERO);
     let drawing = drawing::begin(handle, renderer, &card.borrow(), known);
@@ -205,7 +205,7 @@ fn begin_to_draw(
 fn settle_drawing(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId, patience: Duration) {
     let State { outputs, session, .. } = state;
     let Some(open) = session.drm.as_mut().and_then(|session| session.cards.get(id)) else { return };
-    let (Some(drawing), Some(renderer)) = (open.drawing.take(), &mut outputs.renderer) else { return };
+    let (Some(drawing), Some(renderer)) = (open.drawing.take(), outputs.renderer_mut()) else { return };
     let card = open.card.clone();
     open.drawing = drawing.settle(handle, renderer, card.borrow().driver(), patience);
     if open.drawing.is_some() {
@@ -280,7 +280,7 @@ fn let_go(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) 
     let Open { card, descriptor, events, drawing, .. } = cards.open.remove(index);
     handle.remove(events);
     cards.seat.borrow_mut().forget(descriptor);
-    if let (Some(drawing), Some(renderer)) = (drawing, state.outputs.renderer.as_mut()) {
+    if let (Some(drawing), Some(renderer)) = (drawing, state.outputs.renderer_mut()) {
         drawing.give_up(handle, renderer);
     }
     Some(card)
@@ -289,7 +289,7 @@ fn let_go(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) 
 /// OpenGL ES drew on a device that is gone: it moves to another, or off screen. What it drew into on other devices, it may
 /// not reach from there: their monitors are lit anew.
 fn draw_elsewhere(handle: &LoopHandle<'static, State>, state: &mut State, gone: &Card) {
-    match state.outputs.renderer.as_mut().map(|renderer| renderer.leave(gone.number())) {
+    match state.outputs.renderer_mut().map(|renderer| renderer.leave(gone.number())) {
         Some(Ok(true)) => tracing::info!(driver = gone.driver(), "OpenGL ES has left the device that is gone"),
         Some(Err(error)) => return tracing::error!(%error, "OpenGL ES cannot draw without the device that is gone"),
         Some(Ok(false)) | None => return,
@@ -317,7 +317,7 @@ fn scan(state: &State, card: &Rc<RefCell<Card>>) {
         let monitor = identity.map(ToString::to_string);
         config.output(name, monitor.as_deref()).mode.map_or(ModeWish::default(), super::wish)
     };
-    let drawer = Composer(state.outputs.renderer.as_ref().and_then(Renderer::targets));
+    let drawer = Composer(state.outputs.renderer().and_then(Renderer::targets));
     card.borrow().scan(wish, Box::new(drawer));
 }
 
@@ -365,7 +365,7 @@ fn light(state: &mut State, device: DeviceId, output: DrmOutput) {
     let placement = Placement { position, scale, turn: Some(settings.turn), pacing: Some(settings.pacing) };
     let id = hotplug::add(state, Box::new(output), placement);
     if let (Some(feedback), Some(added)) = (feedback, state.outputs.by_id(id)) {
-        scanout::keep(&added.output, feedback);
+        scanout::keep(added.output(), feedback);
     }
     power::set(state, id, settings.enabled);
 }

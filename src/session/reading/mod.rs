@@ -149,7 +149,7 @@ pub(super) fn next_look(state: &State) -> Option<Instant> {
 /// The server library does so when it reads clients the next time, and wakes us up for that a millisecond after the
 /// events are sent: twice in a refresh of each client, unless it is done before.
 pub(super) fn bury_objects(state: &mut State) -> bool {
-    std::mem::take(&mut state.outputs.objects_ended) && read(state)
+    state.outputs.take_objects_ended() && read(state)
 }
 
 impl Reading {

@@ -117,7 +117,7 @@ fn version(state: &State) -> Response {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         wayland_display: identity.socket.clone(),
         backend: identity.backend.to_string(),
-        renderer: state.outputs.renderer.as_ref().map_or("none", Renderer::word).to_owned(),
+        renderer: state.outputs.renderer().map_or("none", Renderer::word).to_owned(),
         x11: state.session.satellite.about(),
     }
 }
@@ -135,13 +135,13 @@ fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket:
         Err(sentence) => return Met::refused(sentence),
     };
     let Some(output) = output else { return Met::refused("the output is gone") };
-    let name = output.output.name();
+    let name = output.output().name();
     if !output.may_be_captured(state.shell.lock.covers()) {
         return Met::refused(format!("{name} is just being locked"));
     }
     match output.picture(&state.shell, true) {
         Some(shot) => {
-            screenshot::write((shot, crate::output::turn_of(&output.output)), name, path, ticket.completion());
+            screenshot::write((shot, crate::output::turn_of(output.output())), name, path, ticket.completion());
             Met::Later
         }
         None => Met::refused(format!("{name} shows nothing: it is dark")),

@@ -27,12 +27,12 @@ pub(super) fn all(state: &State) -> Vec<Output> {
 /// The same without what changes with their frames.
 pub(super) fn states(state: &State) -> Vec<event::OutputState> {
     let states = state.outputs.states().map(|known| event::OutputState {
-        name: known.output.name(),
-        mode: mode_of(known.display.as_ref()),
-        geometry: rect(output::geometry(&known.output)),
-        scale: known.output.current_scale().fractional_scale(),
-        transform: output::turn_of(&known.output).to_string(),
-        on: known.on,
+        name: known.output().name(),
+        mode: mode_of(known.display()),
+        geometry: rect(output::geometry(known.output())),
+        scale: known.output().current_scale().fractional_scale(),
+        transform: output::turn_of(known.output()).to_string(),
+        on: known.is_on(),
     });
     states.collect()
 }
@@ -46,32 +46,32 @@ pub(super) fn one(state: &State, id: OutputId) -> Option<Output> {
 pub(in crate::session) fn focused(state: &State) -> Option<OutputId> {
     let pointer = crate::input::pointer_position(state);
     let (nearest, _) = output::usable_area(state, Some(pointer))?;
-    state.outputs.states().find(|known| known.output == nearest).map(|known| known.id)
+    state.outputs.states().find(|known| *known.output() == nearest).map(|known| known.id())
 }
 
 fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
-    let machine = known.conductor.output();
+    let machine = known.conductor().output();
     Output {
-        name: known.output.name(),
-        mode: mode_of(known.display.as_ref()),
-        geometry: rect(output::geometry(&known.output)),
-        scale: known.output.current_scale().fractional_scale(),
-        scale_is_guessed: known.guesses_scale,
-        transform: output::turn_of(&known.output).to_string(),
-        monitor: known.display.identity().map(|identity| identity.to_string()),
-        on: known.on,
-        wish: known.wish.unwrap_or(state.outputs.rules.default),
+        name: known.output().name(),
+        mode: mode_of(known.display()),
+        geometry: rect(output::geometry(known.output())),
+        scale: known.output().current_scale().fractional_scale(),
+        scale_is_guessed: known.guesses_scale(),
+        transform: output::turn_of(known.output()).to_string(),
+        monitor: known.display().identity().map(|identity| identity.to_string()),
+        on: known.is_on(),
+        wish: known.wish().unwrap_or(state.outputs.rules().default_wish()),
         pacing: known.pacing(),
         interval: machine.vsync().interval(),
         vsync_error: machine.vsync().is_usable().then(|| machine.vsync().error(now)),
         submit_lead: machine.submit_lead(),
         compose_budget: machine.compose_budget(),
-        scan: known.display.capabilities().scan.map(|beam| Scan {
+        scan: known.display().capabilities().scan.map(|beam| Scan {
             lines: beam.lines(),
             line_time: beam.line_time(),
             direction: beam.direction,
         }),
-        drawn_by: state.outputs.renderer.as_ref().map_or_else(|| "nobody".to_owned(), Renderer::describe),
+        drawn_by: state.outputs.renderer().map_or_else(|| "nobody".to_owned(), Renderer::describe),
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> Answered {
 pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) -> Answered {
     let id = find_output(state, name)?;
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
-    let scale = known.output.current_scale().fractional_scale();
+    let scale = known.output().current_scale().fractional_scale();
     hotplug::arrange(state, id, Some((coordinate(x), coordinate(y))), scale);
     Ok(Response::Done)
 }
@@ -115,7 +115,7 @@ pub(super) fn set_vrr(state: &mut State, name: &str, wanted: (bool, Option<f64>)
 fn varying(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) -> Result<OutputMode, String> {
     let id = find_output(state, name)?;
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
-    let mode = mode_of(known.display.as_ref());
+    let mode = mode_of(known.display());
     let fastest = mode.refresh.fastest();
     let slowest = (slowest.unwrap_or(USUAL_SLOWEST) * 1e3).round();
     let refresh = match on {

@@ -20,7 +20,7 @@ fn begin(state: &mut State, path: PathBuf, ticket: &Ticket<'_>) -> Met {
     if !path.is_absolute() {
         return Met::refused(format!("an absolute path was expected, not {}", path.display()));
     }
-    if state.outputs.frame_log.as_ref().is_some_and(|log| !log.is_over()) {
+    if state.outputs.frame_log().is_some_and(|log| !log.is_over()) {
         return Met::refused("a frame log is being written; `upbeat msg record --stop` ends it");
     }
     let completion = ticket.completion();
@@ -29,17 +29,17 @@ fn begin(state: &mut State, path: PathBuf, ticket: &Ticket<'_>) -> Met {
         Err(error) => return Met::refused(error.to_string()),
     };
     for output in state.outputs.states() {
-        log.name_output(output.id, &output.output.name());
+        log.name_output(output.id(), &output.output().name());
     }
     for (window, _) in windows::with_surfaces(state) {
         log.name_window(windows::number(window), &window.app_id().unwrap_or_default());
     }
-    state.outputs.frame_log = Some(log);
+    state.outputs.set_frame_log(log);
     Met::Later
 }
 
 fn end(state: &mut State, ticket: &Ticket<'_>) -> Met {
-    let Some(log) = state.outputs.frame_log.take() else { return Met::refused("no frame log is being written") };
+    let Some(log) = state.outputs.take_frame_log() else { return Met::refused("no frame log is being written") };
     let completion = ticket.completion();
     log.end(|told| {
         completion.finish(told.map(|summary| Response::Recorded { lines: summary.lines, left_out: summary.left_out }));

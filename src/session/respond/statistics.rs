@@ -11,10 +11,10 @@ use upbeat_timing::time::{Clock, Instant};
 pub(super) fn all(state: &State) -> Response {
     let now = state.clock.now();
     let outputs = state.outputs.states();
-    let outputs = outputs.map(|output| OutputStats::new(&output.output.name(), &output.statistics, now)).collect();
+    let outputs = outputs.map(|output| OutputStats::new(&output.output().name(), output.statistics(), now)).collect();
     let none = WindowStatistics::default();
     let windows = windows::with_surfaces(state).map(|(window, entry)| {
-        let statistics = state.outputs.statistics.get(entry.id()).map_or(&none, |history| &history.statistics);
+        let statistics = state.outputs.statistics().get(entry.id()).map_or(&none, |history| &history.statistics);
         WindowStats::new(windows::number(window), &window.app_id().unwrap_or_default(), statistics, now)
     });
     Response::Stats { outputs, windows: windows.collect() }
@@ -43,11 +43,11 @@ pub(super) fn why_late(state: &State, target: Option<&Target>, limit: usize) -> 
 }
 
 fn of_outputs(state: &State, now: Instant, only: Option<&str>) -> Vec<Miss> {
-    let outputs = state.outputs.states().map(|output| (output.output.name(), output));
+    let outputs = state.outputs.states().map(|output| (output.output().name(), output));
     let wanted = outputs.filter(|(name, _)| only.is_none_or(|only| only == name));
     wanted
         .flat_map(|(name, output)| {
-            output.records.iter().filter_map(|record| Miss::of_output(record, &name, now)).collect::<Vec<_>>()
+            output.records().iter().filter_map(|record| Miss::of_output(record, &name, now)).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -57,7 +57,7 @@ fn of_windows(state: &State, now: Instant, only: Option<WindowId>) -> Vec<Miss> 
         let window = windows::with_surfaces(state).find(|(window, _)| Some(windows::number(window)) == number);
         window.and_then(|(window, _)| window.app_id()).unwrap_or_default()
     };
-    let records = state.outputs.statistics.iter().flat_map(|(_, history)| history.missed.iter());
+    let records = state.outputs.statistics().iter().flat_map(|(_, history)| history.missed.iter());
     let wanted = records.filter(|record| only.is_none() || record.window == only);
     wanted.filter_map(|record| Miss::of_client(record, &app_id(record.window), now)).collect()
 }

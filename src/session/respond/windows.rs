@@ -47,7 +47,7 @@ pub(super) fn states(state: &State) -> Vec<WindowState> {
 /// Whether anything of a window can be seen, and which output paces it.
 pub(super) fn presence(state: &State, window: &shell::Window) -> Option<(bool, Option<String>)> {
     let entry = state.surfaces.get(window.surface())?;
-    let output = entry.output().and_then(|id| state.outputs.by_id(id)).map(|output| output.output.name());
+    let output = entry.output().and_then(|id| state.outputs.by_id(id)).map(|output| output.output().name());
     Some((state.outputs.sees(entry), output))
 }
 
@@ -56,7 +56,7 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
     let entry = state.surfaces.get(window.surface())?;
     let output = entry.output().and_then(|id| state.outputs.by_id(id));
     let pacer = output.and_then(|output| output.pacer(entry.client()));
-    let history = state.outputs.statistics.get(entry.id()).map(|history| &history.statistics);
+    let history = state.outputs.statistics().get(entry.id()).map(|history| &history.statistics);
     let by_callback = pacer.map_or((Pacing::default(), UNSEEN), |pacer| {
         let (pacing, reason) = pacer.effective();
         (pacing, reason.words())
@@ -79,11 +79,11 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
         focused: state.shell.focused() == Some(window.id),
         urgent: state.shell.workspaces.is_urgent(window.id),
         visible: state.outputs.sees(entry),
-        output: output.map(|output| output.output.name()),
+        output: output.map(|output| output.output().name()),
         workspace: state.shell.workspaces.place(window.id).map(|place| place.number),
         class: pacer.map_or(Class::Unknown, |pacer| pacer.class()),
         slope: pacer.and_then(|pacer| pacer.slope()),
-        wish: pacer.map_or(state.outputs.rules.default, |pacer| pacer.wished()),
+        wish: pacer.map_or(state.outputs.rules().default_wish(), |pacer| pacer.wished()),
         pacing,
         reason: reason.to_owned(),
         early_callbacks: pacer.and_then(|pacer| pacer.early_verdict()).map(|verdict| verdict.words().to_owned()),

@@ -55,7 +55,7 @@ pub(super) fn take(state: &mut State, of: ScreenshotOf) {
 
 fn take_of_screen(state: &mut State) {
     let output = super::respond::focused_output(state).and_then(|id| state.outputs.by_id(id));
-    let screen = output.and_then(|output| state.shell.workspaces.screen(&output.output.name()));
+    let screen = output.and_then(|output| state.shell.workspaces.screen(&output.output().name()));
     match screen {
         Some(screen) => region::pick_all(state, screen),
         None => fail(state, NOT_TAKEN, "There is no screen."),
@@ -66,10 +66,10 @@ fn take_of_screen(state: &mut State) {
 fn take_of_output(state: &mut State, id: OutputId, part: Option<Rectangle<f64, Logical>>) {
     let Some(output) = state.outputs.by_id(id) else { return };
     let part = part.map(|part| {
-        let (area, scale) = (geometry(&output.output), output.output.current_scale().fractional_scale());
+        let (area, scale) = (geometry(output.output()), output.output().current_scale().fractional_scale());
         pixels_of(part, area.loc.to_f64(), scale)
     });
-    let (shot, turn) = (output.picture(&state.shell, false), crate::output::turn_of(&output.output));
+    let (shot, turn) = (output.picture(&state.shell, false), crate::output::turn_of(output.output()));
     match shot {
         Some(shot) => write(state, Source::Screen(shot, turn, part)),
         None => fail(state, NOT_TAKEN, "The screen is dark."),
@@ -85,13 +85,13 @@ pub(super) fn attend(state: &mut State) -> Option<Instant> {
     }
     let picked = state.shell.overlays.region.picked()?;
     let name = state.shell.workspaces.name(picked.screen);
-    let output = state.outputs.states().find(|output| Some(&*output.output.name()) == name);
-    let is_ready = output.is_none_or(|output| !output.on || output.is_ready_for_screenshot());
+    let output = state.outputs.states().find(|output| Some(&*output.output().name()) == name);
+    let is_ready = output.is_none_or(|output| !output.is_on() || output.is_ready_for_screenshot());
     let end = picked.since + PATIENCE;
     if !is_ready && state.clock.now() < end {
         return Some(end);
     }
-    let id = output.map(|output| output.id);
+    let id = output.map(|output| output.id());
     region::cancel(state);
     match id.filter(|_| is_ready) {
         Some(id) => take_of_output(state, id, picked.area),

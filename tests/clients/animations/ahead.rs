@@ -24,7 +24,7 @@ pub(super) fn ahead_on(renderer: Renderer, refresh: u32, options: OutputOptions,
     let (cursor_plane, buffers) = (Some((64, 64)), 3 + usize::from(AHEAD));
     let options = OutputOptions { buffers, cursor_plane, ..options };
     let mut world = World::lit_at(refresh, options, renderer);
-    world.state.outputs.frames_ahead = AHEAD;
+    world.state.outputs.set_frames_ahead(AHEAD);
     set_up(world, animations)
 }
 
@@ -52,7 +52,7 @@ fn ahead_by_gles(animations: Animations) -> impl Iterator<Item = World> {
 }
 
 pub(super) fn records(world: &World) -> impl Iterator<Item = &FrameRecord> {
-    world.state.outputs.states().next().unwrap().records.iter()
+    world.state.outputs.states().next().unwrap().records().iter()
 }
 
 /// The frames that were rendered ahead of their refreshes, and were shown.
@@ -169,7 +169,7 @@ fn frames_ahead_are_recorded_while_one_is_drawn() {
     for mut world in ahead_by_gles(lasting(3)) {
         let _window = maximise(&mut world);
         let (gate, go) = mpsc::channel::<Span>();
-        world.state.outputs.renderer.as_ref().unwrap().disturb(Fault::Slow { begun: mpsc::channel().0, go });
+        world.state.outputs.renderer().unwrap().disturb(Fault::Slow { begun: mpsc::channel().0, go });
         world.until("records", |world| {
             let is_drawing = world.state.outputs.states().all(upbeat::output::OutputState::is_drawing);
             is_drawing && recorded(world) >= usize::from(ANIMATION.run_ahead)
@@ -191,7 +191,7 @@ fn supersedes(mut world: World) {
     let _window = maximise(&mut world);
     world.key(KEY_A, true);
     let pressed = world.now();
-    world.until("the end", |world| world.state.outputs.states().all(|output| !output.conductor.output().is_needed()));
+    world.until("the end", |world| world.state.outputs.states().all(|output| !output.conductor().output().is_needed()));
     world.rest();
     // The one on its way to light, and the one that stays in case a fresh one is late.
     let before =
@@ -248,7 +248,7 @@ fn the_cursor_moves_on_frames_that_the_display_holds() {
     world.point(200.0, 100.0);
     let moved = world.now();
     world.rest();
-    let picture = world.state.outputs.states().next().unwrap().display.screenshot(true).unwrap();
+    let picture = world.state.outputs.states().next().unwrap().display().screenshot(true).unwrap();
     let at = |x: i32, y: i32| picture.pixels[(y * OUTPUT.0 + x) as usize] & 0x00ff_ffff;
     assert!((0..12).any(|y| at(201, 100 + y) != RED), "the cursor is where the pointer is");
     assert_eq!(at(900, 500), RED);

@@ -84,7 +84,7 @@ fn an_output_that_goes_dark_takes_what_is_going_with_it() {
     window.surface.commit();
     world.settle();
     assert_eq!(world.state.shell.ghosts().len(), 1);
-    let output = world.state.outputs.states().next().unwrap().id;
+    let output = world.state.outputs.states().next().unwrap().id();
     upbeat::output::power::set(&mut world.state, output, false);
     world.turn();
     assert!(world.state.shell.ghosts().is_empty());

@@ -14,7 +14,7 @@ fn is_locked(mut world: World, ready: usize) {
     let _window = maximise(&mut world);
     world.until("frames ahead", |world| {
         let output = world.state.outputs.states().next().unwrap();
-        output.conductor.output().frames().ready() >= ready
+        output.conductor().output().frames().ready() >= ready
     });
     let seen = world.probe((OUTPUT.0 / 2, OUTPUT.1 / 2, 1, 1));
     let locker = Locker::lock(&mut world, BLUE);

@@ -36,7 +36,7 @@ fn animated(animations: Animations) -> World {
 }
 
 fn set_up(mut world: World, animations: Animations) -> World {
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world.state.shell.set_animations(animations);
     world.rest();
     world
@@ -92,7 +92,7 @@ impl Frame {
 fn frames(world: &World, log: &ProbeLog) -> Vec<Frame> {
     let output = world.state.outputs.states().next().unwrap();
     let frame = |LoggedSample { refresh, pixels, .. }: LoggedSample| {
-        let record = output.records.iter().find(|record| record.sequence == Some(refresh.sequence))?;
+        let record = output.records().iter().find(|record| record.sequence == Some(refresh.sequence))?;
         Some(Frame { present: record.present, interval: record.interval, pixels })
     };
     std::iter::from_fn(|| log.pop()).filter_map(frame).collect()
@@ -112,7 +112,7 @@ fn opens_rightly(mut world: World, duration: Span) -> World {
     assert!(frames.len() > 5, "only {} frames", frames.len());
     // It moves from the frame before the first that has it, or a refresh later where frames are rendered ahead.
     let first = records(&world).find(|record| record.latched > opened).unwrap();
-    let waits = if world.state.outputs.frames_ahead > 0 { i64::from(START_DELAY) } else { 0 };
+    let waits = if world.state.outputs.frames_ahead() > 0 { i64::from(START_DELAY) } else { 0 };
     let start = first.present - first.interval + first.interval * waits;
     for frame in &frames {
         let share = share(frame, start, duration);
@@ -170,7 +170,7 @@ fn what_has_settled_asks_for_no_frame() {
     let mut world = animated(Animations { place: Some(spring(4.0)), ..fades() });
     let (client, window) = open(&mut world, RED);
     world.rest();
-    let output = |world: &World| world.state.outputs.states().next().unwrap().records.iter().last().unwrap().frame;
+    let output = |world: &World| world.state.outputs.states().next().unwrap().records().iter().last().unwrap().frame;
     let last = output(&world);
     world.oversleep(Span::from_millis(100));
     world.turn();
@@ -212,7 +212,7 @@ fn hit(world: &World, x: f64, y: f64) -> Option<(f64, f64)> {
 #[test]
 fn what_is_below_a_window_that_becomes_fullscreen_is_seen_until_it_is() {
     let mut world = animated(Animations { place: Some(spring(1.0)), ..Animations::default() });
-    world.state.outputs.background = [0.0, 0.0, 1.0];
+    world.state.outputs.set_background([0.0, 0.0, 1.0]);
     let (client, window) = open(&mut world, RED);
     world.rest();
     window.toplevel.set_fullscreen(None);

@@ -18,7 +18,7 @@ fn interrupted(style: Style) -> (Vec<Frame>, Instant) {
     world.settle();
     let size = world.client(client).answer_newest().unwrap();
     assert_eq!(size, SIZE);
-    let turned = world.state.outputs.states().next().unwrap().records.iter().last().unwrap().present;
+    let turned = world.state.outputs.states().next().unwrap().records().iter().last().unwrap().present;
     draw(&mut world, client, &window, 3, size, RED);
     world.rest();
     (frames(&world, &log), turned)

@@ -38,7 +38,7 @@ fn stale_after_a_key(queue: usize) -> Option<Vec<u64>> {
     });
     let before = shown(&world);
     world.until("a refresh", |world| {
-        shown(world) > before && world.state.outputs.states().all(|output| output.conductor.output().is_busy())
+        shown(world) > before && world.state.outputs.states().all(|output| output.conductor().output().is_busy())
     });
     world.drawing_takes(INTERVAL * 6 / 5);
     world.key(KEY_A, true);

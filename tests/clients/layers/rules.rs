@@ -8,15 +8,15 @@ use crate::fixture::KEY_A;
 
 /// Rules are saved. Surfaces of the fixture have the namespace `test`.
 fn save(world: &mut World, rules: &str) {
-    world.state.outputs.rules.layers = toml::from_str::<Config>(rules).unwrap().layers;
-    world.state.outputs.rules.changed();
+    world.state.outputs.rules_mut().set_layers(toml::from_str::<Config>(rules).unwrap().layers);
+    world.state.outputs.rules_mut().changed();
     world.rest();
 }
 
 #[test]
 fn looks_of_layers_follow_rules_that_are_saved() {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     save(&mut world, "[[layer]]\nnamespace = 'other*'\nopacity = 0");
     let client = world.connect();
     world.pin(client, Layer::Top, RED, bar(30));

@@ -58,7 +58,7 @@ fn who_draws_nothing_is_granted_black_after_a_second() {
 #[test]
 fn a_session_without_a_window_or_a_picture_of_its_own_is_locked_too() {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world.rest();
     let locker = Locker::ask(&mut world);
     locker.wait(&mut world);

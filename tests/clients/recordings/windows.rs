@@ -168,7 +168,7 @@ fn menus_are_a_part_of_their_window_as_far_as_they_lie_in_it_and_the_cursor_wher
 fn a_window_that_a_rule_keeps_out_is_black_alone_too() {
     let mut world = World::lit();
     let config: upbeat::config::Config = toml::from_str("[[app]]\napp-id = '*'\ncapture = false").unwrap();
-    world.state.outputs.rules.apps = config.apps;
+    world.state.outputs.rules_mut().set_apps(config.apps);
     let mut stage = Stage::new(world, Options::empty());
     stage.take();
     assert_eq!(stage.film.pixel(200, 150), 0);

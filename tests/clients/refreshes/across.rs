@@ -54,7 +54,7 @@ impl Across {
     }
 
     fn picture(&self, place: i32) -> PixelBuffer {
-        self.world.output(place).display.screenshot(false).unwrap()
+        self.world.output(place).display().screenshot(false).unwrap()
     }
 
     /// Each of the two outputs shows its half as it is.

@@ -42,7 +42,7 @@ fn play(due: impl Fn(u32, Instant, Instant) -> Instant) -> Watched {
     };
     world.run_for(LEARNED, &mut act);
     let counted = |world: &World| {
-        let statistics = &world.state.outputs.statistics;
+        let statistics = world.state.outputs.statistics();
         let (_, history) = statistics.iter().next().expect("it was shown");
         let cadence = history.statistics.cadence;
         (cadence.frames.total(), cadence.drops.total())
@@ -53,7 +53,7 @@ fn play(due: impl Fn(u32, Instant, Instant) -> Instant) -> Watched {
     let output = world.output(0);
     let class =
         world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client())).expect("it is paced").class();
-    let recent = world.state.outputs.statistics.recent();
+    let recent = world.state.outputs.statistics().recent();
     let misses = recent.filter(|record| record.committed > Some(began)).filter_map(|record| record.miss).collect();
     Watched { frames: after.0 - before.0, drops: after.1 - before.1, misses, class }
 }

@@ -131,7 +131,7 @@ impl Pipeline {
         world
             .state
             .outputs
-            .statistics
+            .statistics()
             .recent()
             .filter(|record| record.surface == surface && record.committed.is_some_and(|committed| committed >= began))
             .copied()
@@ -211,7 +211,7 @@ fn a_frame_that_its_device_finishes_late_is_said_to_be_late_for_that() {
     pipeline.play(&mut world, refresh);
     pipeline.gpu = usual;
     pipeline.play(&mut world, refresh * 6);
-    let histories = world.state.outputs.statistics.iter();
+    let histories = world.state.outputs.statistics().iter();
     let misses: Vec<_> =
         histories.flat_map(|(_, history)| history.missed.iter()).filter_map(|record| record.miss).collect();
     let late = misses.iter().filter(|miss| matches!(miss, MissReason::FenceLate { .. })).count();

@@ -75,13 +75,13 @@ impl Still {
 fn is_soon_shown(world: &mut World, place: i32, asked: Instant, what: &str) {
     let interval = interval(world, place);
     world.run_for(interval * 3, &mut nothing);
-    let mut fresh = world.output(place).records.iter().filter(|record| record.latched >= asked);
+    let mut fresh = world.output(place).records().iter().filter(|record| record.latched >= asked);
     let light = fresh.find_map(|record| record.presented).unwrap_or_else(|| panic!("{what}: no frame"));
     assert!(light - asked <= interval * 2, "{what}: a frame after {}, refreshes are {interval} apart", light - asked);
 }
 
 fn interval(world: &World, place: i32) -> Span {
-    world.output(place).conductor.output().vsync().interval()
+    world.output(place).conductor().output().vsync().interval()
 }
 
 /// The middle of the output in place `place`.

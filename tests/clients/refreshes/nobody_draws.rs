@@ -24,7 +24,7 @@ fn what_cannot_be_drawn_is_tried_once_a_refresh_and_shown_when_it_can() {
     world.point(x, y);
     let mut still = Still::open(&mut world, "still");
     world.rest();
-    let renderer = world.state.outputs.renderer.take();
+    let renderer = world.state.outputs.take_renderer();
     still.commit(&mut world);
     let (turns, latches) = (world.turns(), [0, 1].map(|place| world.output(place).latches()));
     let mut mouse = cursor(&world, 1, 1);
@@ -35,7 +35,7 @@ fn what_cannot_be_drawn_is_tried_once_a_refresh_and_shown_when_it_can() {
     // A mouse, and two outputs that try.
     let turns = (world.turns() - turns) as f64 / GONE.as_seconds_f64();
     assert!(turns <= (125.0 + 60.0 + 144.0) * 2.0, "{turns} turns a second");
-    world.state.outputs.renderer = renderer;
+    world.state.outputs.set_renderer(renderer);
     // What was asked for meanwhile, and then something new.
     let back = world.now();
     is_soon_shown(&mut world, 0, back, "what could not be drawn");
@@ -57,10 +57,10 @@ fn outputs_are_dark_while_a_context_is_lost_and_answer_after_it() {
     let mut still = Still::open(&mut world, "still");
     world.rest();
     let (begun, latches) = (world.now(), [0, 1].map(|place| world.output(place).latches()));
-    world.state.outputs.renderer.as_ref().unwrap().disturb(Fault::Dead { contexts: 8, frames: 0 });
+    world.state.outputs.renderer().unwrap().disturb(Fault::Dead { contexts: 8, frames: 0 });
     still.commit(&mut world);
-    world.until("darkness", |world| world.state.outputs.states().all(|output| !output.on));
-    world.until("light", |world| world.state.outputs.states().all(|output| output.on));
+    world.until("darkness", |world| world.state.outputs.states().all(|output| !output.is_on()));
+    world.until("light", |world| world.state.outputs.states().all(|output| output.is_on()));
     world.rest();
     let time = world.now() - begun;
     for (place, latches) in (0..).zip(latches) {

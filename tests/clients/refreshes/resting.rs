@@ -57,7 +57,7 @@ fn rests(rates: &[u32], rest: Span, stir: impl FnOnce(&mut World, i32) -> Stir) 
 #[track_caller]
 fn happens_to(world: &mut World, still: &mut Still, place: i32, stir: &mut Stir) {
     let name = name(place);
-    let rate = world.output(place).display.mode().refresh;
+    let rate = world.output(place).display().mode().refresh;
     let id = |world: &World| hotplug::by_name(&world.state, &name).unwrap();
     let mut after = |world: &mut World, what: &str, stir: &mut Stir| {
         world.run_for(SHORTLY, stir);
@@ -75,7 +75,7 @@ fn happens_to(world: &mut World, still: &mut Still, place: i32, stir: &mut Stir)
     after(world, "the other has its rate again", stir);
     world.oversleep(REST);
     after(world, "all slept", stir);
-    let position = world.output(place).output.current_location();
+    let position = world.output(place).output().current_location();
     world.unplug(&name);
     // Whatever moved there would move on an output that is left.
     after(world, "the other is unplugged", &mut (Box::new(nothing) as Stir));
@@ -125,7 +125,7 @@ fn who_is_held_up_shows_what_is_right_for_the_time_at_which_it_is_seen() {
         world.run_for(Span::from_micros(100), &mut nothing);
         world.oversleep(held_up);
         still.is_soon_seen(&mut world, 0, "after it was held up", &mut nothing);
-        let record = world.output(0).records.last().unwrap();
+        let record = world.output(0).records().last().unwrap();
         assert!(record.present >= record.latched, "{record:#?}");
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn play(cost: impl Fn(u32) -> Span) -> Vec<ClientFrameRecord> {
     world.run_for(LEARNED, &mut act);
     let began = world.now();
     world.run_for(WATCHED, &mut act);
-    let records = world.state.outputs.statistics.recent();
+    let records = world.state.outputs.statistics().recent();
     records.filter(|record| record.callback_sent.is_some_and(|sent| sent >= began)).copied().collect()
 }
 

@@ -37,7 +37,7 @@ fn motion_after_a_rest_begins_now() {
         let asked = world.now();
         world.chord(&[KEY_LEFT_SUPER], KEY_O);
         world.run_for(GLIDE * 2, &mut nothing);
-        let records: Vec<_> = world.output(0).records.iter().filter(|record| record.latched >= asked).collect();
+        let records: Vec<_> = world.output(0).records().iter().filter(|record| record.latched >= asked).collect();
         assert!(records.len() > 80, "only {} frames of motion", records.len());
         for (place, record) in records.iter().enumerate() {
             assert!(record.present >= record.latched, "for a time that was over: {record:#?}");

@@ -16,7 +16,7 @@ const FIRST: u64 = (VIEW.0 * ROWS * 4) as u64;
 const SEEN: u64 = (VIEW.0 * (VIEW.1 + 4) * 4) as u64;
 
 fn copied(world: &World) -> Copied {
-    world.state.outputs.renderer.as_ref().unwrap().copied()
+    world.state.outputs.renderer().unwrap().copied()
 }
 
 impl Stage {

@@ -150,7 +150,7 @@ fn where_a_view_begins_can_be_said_before_it_is_seen() {
 #[test]
 fn a_view_that_is_covered_by_its_contents_moves_at_the_rate_of_its_output() {
     let mut stage = Stage::on(&[60_000, 144_000]);
-    let second = stage.world.state.outputs.states().nth(1).unwrap().output.current_location();
+    let second = stage.world.state.outputs.states().nth(1).unwrap().output().current_location();
     let there = |world: &mut World, corner: (i32, i32)| world.put("view", (corner.0 + 20, corner.1 + 20));
     let gaps = |stage: &mut Stage, to: i32| {
         let before = stage.world.client(stage.client).offsets().len();

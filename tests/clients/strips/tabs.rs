@@ -12,7 +12,7 @@ const RIGHT: (i32, i32) = (GAP + HALF.0 * 3 / 4, GAP + TITLES / 2);
 /// Two windows in a column with tabs: "a", and "b", which is seen.
 fn tabbed() -> (World, [(crate::fixture::ClientIndex, crate::fixture::Toplevel); 2]) {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     strips::set_mode(&mut world.state, Mode::Strip);
     let windows = [open(&mut world, "a"), open(&mut world, "b")];
     press(&mut world, KEY_COMMA);

@@ -14,7 +14,7 @@ const KEY_R: u32 = 19;
 #[test]
 fn windows_that_are_resized_together_change_in_one_frame_whoever_has_answered() {
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     strips::set_mode(&mut world.state, Mode::Strip);
     let mut clients = Vec::new();
     for (title, colour) in [("a", RED), ("b", GREEN)] {
@@ -25,7 +25,7 @@ fn windows_that_are_resized_together_change_in_one_frame_whoever_has_answered() 
     assert_eq!([GAP + 10, inner, outer].map(|x| world.pixel(x, 300)), [RED, GREEN, GREEN]);
     // The second one becomes wider; one frame later all of it is there, and neither has said anything.
     world.chord(&[KEY_LEFT_SUPER], KEY_R);
-    let frames = world.state.outputs.states().next().unwrap().records.iter().count();
+    let frames = world.state.outputs.states().next().unwrap().records().iter().count();
     world.rest();
     let wider = rect(&world, "b");
     assert!(wider.2 > HALF.0 && wider.0 + wider.2 == OUTPUT.0 - GAP);
@@ -33,7 +33,7 @@ fn windows_that_are_resized_together_change_in_one_frame_whoever_has_answered() 
         [wider.0 + 3, outer, wider.0 - GAP / 2, wider.0 - GAP - 3].map(|x| world.pixel(x, 300)),
         [GREEN, GREEN, 0, RED]
     );
-    assert_eq!(world.state.outputs.states().next().unwrap().records.iter().count(), frames + 1);
+    assert_eq!(world.state.outputs.states().next().unwrap().records().iter().count(), frames + 1);
     // The answer comes, and nothing moves.
     let (client, window) = &clients[1];
     let size = world.client(*client).answer_newest().unwrap();
@@ -157,7 +157,7 @@ fn a_column_of_windows_that_cannot_be_so_small_shows_one_of_them() {
 fn the_window_with_the_focus_has_an_edge_that_covers_nobody() {
     const MARK: u32 = 0x00ff_ffff;
     let mut world = World::lit();
-    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.set_background([0.0; 3]);
     world.state.shell.effects =
         Effects { mark: Some(Mark { width: 2.0, colour: Some([1.0; 4]), urgent: [0.0; 4] }), ..Effects::default() };
     strips::set_mode(&mut world.state, Mode::Strip);

@@ -85,7 +85,7 @@ fn looks_up(world: &mut World, client: ClientIndex, more: usize) -> Duration {
     }
     world.rest();
     let turns = (0..20).map(|_| {
-        world.state.outputs.rules.changed();
+        world.state.outputs.rules_mut().changed();
         let start = cpu();
         upbeat::session::turn::run(&mut world.state);
         cpu() - start

@@ -23,8 +23,8 @@ fn slides(ahead: u8) -> World {
 fn slides_for(ahead: u8, duration: Span) -> World {
     let buffers = 3 + usize::from(ahead);
     let mut world = World::lit_on(OutputOptions { buffers, cursor_plane: Some((64, 64)), ..OutputOptions::default() });
-    world.state.outputs.background = [0.0; 3];
-    world.state.outputs.frames_ahead = ahead;
+    world.state.outputs.set_background([0.0; 3]);
+    world.state.outputs.set_frames_ahead(ahead);
     let style = Style::Easing { duration, curve: CubicBezier::LINEAR };
     world.state.shell.set_animations(Animations { workspace: Some(style), ..Animations::default() });
     world.rest();
@@ -51,7 +51,7 @@ fn slides_rightly(world: &mut World, vertical: bool) {
     let frames: Vec<_> = std::iter::from_fn(|| log.pop())
         .filter_map(|sample| {
             let of = |record: &&FrameRecord| record.sequence == Some(sample.refresh.sequence);
-            output.records.iter().find(of).map(|record| (*record, sample.pixels))
+            output.records().iter().find(of).map(|record| (*record, sample.pixels))
         })
         .collect();
     let edge_of = |pixels: &[u32], colour: u32| pixels.iter().position(|pixel| pixel & 0x00ff_ffff == colour);
@@ -83,7 +83,7 @@ fn every_frame_of_a_slide_represents_its_own_display_time() {
     let mut world = slides(4);
     slides_rightly(&mut world, false);
     let output = world.state.outputs.states().next().unwrap();
-    let ahead = output.records.iter().filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some());
+    let ahead = output.records().iter().filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some());
     assert!(ahead.count() > 5, "they were not rendered ahead");
 }
 
@@ -108,7 +108,7 @@ fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
     world.until("frames ahead", |world| {
         let output = world.state.outputs.states().next().unwrap();
         let ahead = |it: &&FrameRecord| it.pacing == Pacing::Ahead && it.presented.is_some();
-        output.records.iter().filter(ahead).count() > 4
+        output.records().iter().filter(ahead).count() > 4
     });
     switch(&mut world, KEY_1);
     let pressed = world.now();
@@ -117,7 +117,7 @@ fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
     let stale = |record: &&FrameRecord| {
         record.pacing == Pacing::Ahead && record.latched < pressed && record.presented > Some(pressed)
     };
-    assert!(output.records.iter().filter(stale).count() <= 2, "frames that did not know of the key were shown");
+    assert!(output.records().iter().filter(stale).count() <= 2, "frames that did not know of the key were shown");
     let lefts: Vec<(upbeat_timing::time::Instant, f64)> = std::iter::from_fn(|| log.pop())
         .filter_map(|sample| {
             let left = sample.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == RED)?;
