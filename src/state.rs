@@ -1,4 +1,7 @@
 //! The compositor's state: holds the parts, has no logic. Each part belongs to the room that it is named after.
+//!
+//! Rust cannot hide a field of [`State`] from single rooms: `tests/architecture` checks which rooms name it, and the fields of
+//! each part are private to its room.
 
 use std::sync::Arc;
 
@@ -26,7 +29,7 @@ pub struct State {
     /// What everything here reads the time from.
     pub clock: SessionClock,
     /// What is done when all that is heard in this turn was heard.
-    pub later: Later,
+    pub(crate) later: Later,
     /// What clients may have and do.
     pub rules: Arc<Rules>,
     /// What each Wayland protocol remembers, one field per protocol.

@@ -81,7 +81,7 @@ pub fn run(state: &mut State, action: &Action) {
 
 /// The window under the pointer does what the pointer does, unless one does already.
 fn take_along_with_pointer(state: &mut State, begin: fn(&mut State, WindowId, DragSource)) {
-    let takes_input = state.shell.lock.takes_input() || state.shell.overlays.take_input();
+    let takes_input = state.shell.lock().takes_input() || state.shell.overlays().take_input();
     if let Some(window) = super::window_under(state).filter(|_| !takes_input && drag::may_begin(state)) {
         begin(state, window, DragSource::Pointer);
     }
@@ -155,7 +155,7 @@ fn nearest<T>(
 /// Shows another workspace of the current output.
 fn go_to(state: &mut State, to: impl Fn(Number) -> Number) {
     let Some(screen) = spaces::current_screen(state) else { return };
-    let number = to(state.shell.workspaces.active(screen));
+    let number = to(state.shell.workspaces().active(screen));
     spaces::switch(state, Place { screen, number });
 }
 
@@ -165,7 +165,7 @@ type Send = fn(&mut State, WindowId, Place);
 /// Sends the focused window to another workspace of its output, and goes there with it if asked to.
 fn send_to(state: &mut State, send: Send, to: impl Fn(Number) -> Number, along: bool) {
     let Some(window) = state.shell.focused() else { return };
-    let Some(from) = state.shell.workspaces.place(window) else { return };
+    let Some(from) = state.shell.workspaces().place(window) else { return };
     let place = Place { number: to(from.number), ..from };
     send(state, window, place);
     if along {
@@ -182,7 +182,7 @@ fn take_along(state: &mut State, window: WindowId, place: Place) {
 fn output_towards(state: &State, direction: Direction) -> Option<Screen> {
     let current = spaces::current_screen(state)?;
     let area = spaces::area_of(state, current)?;
-    let screens = state.shell.workspaces.screens().map(|(screen, _)| screen).filter(|screen| *screen != current);
+    let screens = state.shell.workspaces().screens().map(|(screen, _)| screen).filter(|screen| *screen != current);
     let others = screens.filter_map(|screen| Some((screen, spaces::area_of(state, screen)?)));
     nearest(area, direction, others)
 }
@@ -195,7 +195,7 @@ fn go_to_output(state: &mut State, direction: Direction) {
 fn send_to_output(state: &mut State, send: Send, direction: Direction) {
     let Some(screen) = output_towards(state, direction) else { return };
     let Some(window) = state.shell.focused() else { return };
-    let place = Place { screen, number: state.shell.workspaces.active(screen) };
+    let place = Place { screen, number: state.shell.workspaces().active(screen) };
     send(state, window, place);
     take_along(state, window, place);
 }

@@ -8,7 +8,8 @@ use crate::bindings::ScreenshotOf;
 use crate::config::Config;
 use upbeat_timing::time::Instant;
 
-/// The session that the seat is a part of: shortcuts act on it, and devices are set as its configuration says.
+/// The session that the seat is a part of: shortcuts act on it, and devices are set as its configuration says. It is a trait
+/// since `session` knows `input`, and `input` may not know `session`.
 pub trait HostSession {
     /// Starts the terminal.
     fn run_terminal(&mut self);
@@ -40,13 +41,14 @@ pub enum Timed {
     Touch,
 }
 
-/// The clients that want to know when events happened, more exactly than these carry it.
+/// The clients that want to know when events happened, more exactly than these carry it. It is a trait since `protocol` knows
+/// `input`, and `input` may not know `protocol`.
 pub trait InputTimes {
     /// The client of `surface` is about to be told what happened at `at`.
     fn tell_time(&self, of: Timed, surface: Option<&WlSurface>, at: Instant);
 }
 
-/// The clients that a tool's events go to.
+/// The clients that a tool's events go to. It is a trait for the same reason, and its own since another protocol implements it.
 pub trait TabletClients {
     /// Whether the client of `surface` knows tablets.
     fn knows_tablets(&self, surface: &WlSurface) -> bool;

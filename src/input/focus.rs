@@ -21,15 +21,15 @@ pub fn update_keyboard(state: &mut State) {
         let window = state.shell.window(state.shell.focused()?)?;
         window.is_mapped().then(|| window.surface().clone())
     };
-    let layers = &state.shell.layers;
+    let layers = state.shell.layers();
     let layer = || layers.with_keyboard().map(|pinned| pinned.surface().clone());
     // Menus of one that has it for itself are its own.
     let popup = state.shell.grabbing_popup().filter(|popup| match layers.exclusive() {
         Some(exclusive) => state.shell.pinned_of(popup).is_some_and(|owner| owner.surface() == exclusive.surface()),
         None => true,
     });
-    let target = match state.shell.lock.takes_input() {
-        true => state.shell.lock.keyboard_target(keyboard.current_focus().as_ref(), super::pointer_position(state)),
+    let target = match state.shell.lock().takes_input() {
+        true => state.shell.lock().keyboard_target(keyboard.current_focus().as_ref(), super::pointer_position(state)),
         false => popup.cloned().or_else(layer).or_else(window),
     };
     let before = keyboard.current_focus();

@@ -8,7 +8,7 @@ use crate::state::State;
 
 /// The pointer was moved, from what was found at `before`.
 pub(super) fn moved(state: &mut State, before: &Focus) {
-    if !state.shell.focus_follows_pointer {
+    if !state.shell.focus_follows_pointer() {
         return;
     }
     let on =
@@ -18,10 +18,10 @@ pub(super) fn moved(state: &mut State, before: &Focus) {
     let is_busy = drag::is_active(state)
         || state.input.held.any()
         || state.input.pointer.is_grabbed()
-        || state.shell.lock.takes_input()
-        || state.shell.overlays.take_input()
+        || state.shell.lock().takes_input()
+        || state.shell.overlays().take_input()
         || state.shell.has_popup_grab()
-        || state.shell.layers.exclusive().is_some();
+        || state.shell.layers().exclusive().is_some();
     // A column that is not seen whole would move away under the pointer.
     if !is_busy && state.shell.focused() != Some(window) && state.shell.is_seen_whole(window) {
         shell::focus(state, window);

@@ -322,7 +322,7 @@ fn bound_to(
         plain.push(Keysym::from(keysyms::KEY_Tab));
     }
     let pressed = Pressed { held, modified: symbol.modified_sym(), plain: &plain };
-    state.bindings.key(&pressed, state.shell.lock.takes_input())
+    state.bindings.key(&pressed, state.shell.lock().takes_input())
 }
 
 /// Adds or removes an entry; whether that changed anything.

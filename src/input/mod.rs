@@ -51,7 +51,7 @@ mod typing;
 pub mod waking;
 
 use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
-use smithay::input::pointer::PointerHandle;
+use smithay::input::pointer::{CursorImageStatus, PointerHandle};
 use smithay::input::touch::TouchHandle;
 use smithay::input::{Seat, SeatState};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -76,33 +76,33 @@ const REPEAT_RATE_HZ: i32 = 30;
 #[derive(Debug)]
 pub struct Input {
     /// The one seat.
-    pub seat: Seat<State>,
+    seat: Seat<State>,
     /// Its pointer.
-    pub pointer: PointerHandle<State>,
+    pointer: PointerHandle<State>,
     /// Its fingers.
-    pub touch: TouchHandle<State>,
+    touch: TouchHandle<State>,
     /// Its keyboard; `None` when no keymap could be loaded (the keyboard data files are missing).
-    pub keyboard: Option<KeyboardHandle<State>>,
+    keyboard: Option<KeyboardHandle<State>>,
     /// Who wants to know which window is pressed next.
     picker: Option<Box<dyn picking::Picks>>,
     /// Who wants them for itself.
-    pub inhibitors: shortcuts::Inhibitors,
+    inhibitors: shortcuts::Inhibitors,
     /// Fields of text, and the input method that types into them.
-    pub text: text::Text,
+    text: text::Text,
     /// Picks the pointer's focus from what was applied, and again with every update, not from what is on screen when
     /// something was presented. For the conformance suite WLCS, which looks at the focus before any refresh.
-    pub focus_follows_updates: bool,
+    focus_follows_updates: bool,
     /// What is drawn at the pointer.
-    pub cursor: Cursor,
+    cursor: Cursor,
     keyboards: keyboard::Keyboards,
     actions: ActionSerials,
     /// Focus will be given anew at the end of the turn.
     focus_is_stale: bool,
     /// When somebody last did something, by whatever device, played ones too.
-    pub last_use: Instant,
+    last_use: Instant,
     typed_into: Option<typing::TypedInto>,
     /// Outputs that are off, and what lights them.
-    pub waking: waking::Waking,
+    waking: waking::Waking,
     drag: Option<drag::DragSource>,
     touches: fingers::Touches,
     tools: tablet::Tools,
@@ -113,7 +113,7 @@ pub struct Input {
     owed: behind::Owed,
     followed: foresight::Followed,
     /// Which swipes are ours.
-    pub gestures: swiping::Gestures,
+    gestures: swiping::Gestures,
     swiping: swiping::Swiping,
     /// What was turned of a wheel that is a shortcut.
     wheel: mouse::Wheel,
@@ -122,6 +122,62 @@ pub struct Input {
 }
 
 impl Input {
+    /// The one seat.
+    pub const fn seat(&self) -> &Seat<State> {
+        &self.seat
+    }
+
+    /// Its pointer.
+    pub const fn pointer(&self) -> &PointerHandle<State> {
+        &self.pointer
+    }
+
+    /// Its fingers.
+    pub const fn touch(&self) -> &TouchHandle<State> {
+        &self.touch
+    }
+
+    /// Its keyboard; `None` when no keymap could be loaded (the keyboard data files are missing).
+    pub const fn keyboard(&self) -> Option<&KeyboardHandle<State>> {
+        self.keyboard.as_ref()
+    }
+
+    /// Clients that want shortcuts for themselves.
+    pub const fn inhibitors_mut(&mut self) -> &mut shortcuts::Inhibitors {
+        &mut self.inhibitors
+    }
+
+    /// What is drawn at the pointer.
+    pub const fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    /// The focused client wants this to be drawn at the pointer.
+    pub(crate) fn set_cursor(&mut self, image: CursorImageStatus) {
+        self.cursor.set_status(image);
+    }
+
+    /// When any device was last used, also those that are played.
+    pub const fn last_use(&self) -> Instant {
+        self.last_use
+    }
+
+    /// Whether clients wait to hear that devices are used again.
+    pub const fn await_use(&mut self, is_awaited: bool) {
+        self.waking.is_awaited = is_awaited;
+    }
+
+    /// Which swipes are ours, to change that.
+    pub const fn gestures_mut(&mut self) -> &mut swiping::Gestures {
+        &mut self.gestures
+    }
+
+    /// Picks the pointer's focus from what was applied, and again with every update, not from what is on screen when
+    /// something was presented. For the conformance suite WLCS, which looks at the focus before any refresh.
+    pub const fn set_focus_follows_updates(&mut self, follows: bool) {
+        self.focus_follows_updates = follows;
+    }
+
     /// A seat with keyboard, pointer and touch.
     pub fn new(display: &DisplayHandle, seats: &mut SeatState<State>) -> Self {
         let mut seat = seats.new_wl_seat(display, "seat0");

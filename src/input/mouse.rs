@@ -53,7 +53,7 @@ pub(super) fn held(state: &State) -> ModifiersState {
 
 /// The shortcut of a button, the wheel or a swipe, unless the window under the pointer has the shortcuts for itself.
 pub(super) fn bound_to(state: &State, held: &ModifiersState, trigger: Trigger) -> Option<Bound> {
-    let bound = state.bindings.of_trigger(held, trigger, state.shell.lock.takes_input())?;
+    let bound = state.bindings.of_trigger(held, trigger, state.shell.lock().takes_input())?;
     // Who wants the shortcuts for itself has them while the keyboard and the pointer are its own.
     let focus = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
     let on = super::window_under(state);
@@ -82,7 +82,7 @@ pub(super) fn pressed(state: &mut State, time: Instant, button: u32) -> bool {
 pub(super) fn turned(state: &mut State, time: Instant, source: ScrollSource, x: Scroll, y: Scroll) -> bool {
     let held = held(state);
     // The question, and the list of shortcuts, are not gone past.
-    if state.shell.overlays.covers_all() {
+    if state.shell.overlays().covers_all() {
         return false;
     }
     let mut is_ours = false;

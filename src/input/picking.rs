@@ -43,7 +43,7 @@ pub(super) fn key(state: &mut State, symbol: Keysym) -> bool {
 /// Who waits; nobody under a lock, where no window may be named.
 fn take(state: &mut State) -> Option<Box<dyn Picks>> {
     let picker = state.input.picker.take().filter(|picker| picker.waits())?;
-    if state.shell.lock.takes_input() {
+    if state.shell.lock().takes_input() {
         picker.picked(None);
         return None;
     }

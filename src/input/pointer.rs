@@ -148,9 +148,9 @@ pub(super) fn tell_time(state: &State, time: Instant) {
 /// method, which types into them.
 pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
     let hit = super::under(state, position)?;
-    match state.shell.grabbing_popup().filter(|_| !state.shell.lock.takes_input()) {
+    match state.shell.grabbing_popup().filter(|_| !state.shell.lock().takes_input()) {
         Some(popup) => {
-            let is_meant = hit.0.id().same_client_as(&popup.id()) || state.shell.input_popups.is_typists(&hit.0);
+            let is_meant = hit.0.id().same_client_as(&popup.id()) || state.shell.input_popups().is_typists(&hit.0);
             is_meant.then_some(hit)
         }
         None => Some(hit),

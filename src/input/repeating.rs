@@ -34,7 +34,7 @@ pub(super) fn stop(state: &mut State, key: (KeyboardId, u32), pressed: bool) {
 /// Does again what is due. Returns when the next is.
 pub fn attend(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
-    let is_locked = state.shell.lock.takes_input();
+    let is_locked = state.shell.lock().takes_input();
     state.input.keyboards.repeating.take_if(|repeating| is_locked && !repeating.when_locked);
     let repeating = state.input.keyboards.repeating.as_mut()?;
     if repeating.next > now {

@@ -55,7 +55,7 @@ pub(super) fn is_ours(state: &State, focus: Option<&WlSurface>, bound: &Bound) -
     if matches!(bound.action, Action::SwitchTerminal(_)) {
         return true;
     }
-    let can_be_elsewhere = !state.shell.lock.takes_input() && !state.shell.overlays.overview.is_on();
+    let can_be_elsewhere = !state.shell.lock().takes_input() && !state.shell.overlays().overview().is_on();
     let of = |surface: &WlSurface| state.input.inhibitors.0.get(&surface.id());
     let inhibitor = focus.filter(|_| can_be_elsewhere).and_then(of);
     match bound.action {

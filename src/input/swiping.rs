@@ -80,7 +80,7 @@ fn shortcut(state: &State, trigger: Trigger) -> Option<Bound> {
 
 /// Whether any swipe of so many fingers has a shortcut now. The question, and the list of shortcuts, are not gone past.
 fn have_shortcut(state: &State, fingers: u32) -> bool {
-    let is_busy = state.shell.overlays.covers_all() || super::drag::is_active(state);
+    let is_busy = state.shell.overlays().covers_all() || super::drag::is_active(state);
     let all = [Turned::Up, Turned::Down, Turned::Left, Turned::Right];
     let swiped = Swiped::by(fingers).filter(|_| !is_busy);
     swiped.is_some_and(|swiped| all.into_iter().any(|way| shortcut(state, Trigger::Swipe(swiped, way)).is_some()))
@@ -115,12 +115,12 @@ fn go_on(state: &mut State, trigger: Trigger, way: Point<f64, Logical>) -> Swipi
 /// The output at `place`, with its rectangle.
 fn screen_at(state: &State, place: Point<f64, Logical>) -> Option<(Screen, Rectangle<i32, Logical>)> {
     let (output, _) = output::usable_area(state, Some(place))?;
-    Some((state.shell.workspaces.screen(&output.name())?, output::geometry(&output)))
+    Some((state.shell.workspaces().screen(&output.name())?, output::geometry(&output)))
 }
 
 /// Whether nobody else has all input.
 fn is_free(state: &State) -> bool {
-    !state.shell.lock.takes_input() && !state.shell.overlays.covers_all() && !super::drag::is_active(state)
+    !state.shell.lock().takes_input() && !state.shell.overlays().covers_all() && !super::drag::is_active(state)
 }
 
 /// Fingers on a touchpad did something. Returns whether that is ours.

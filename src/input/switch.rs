@@ -27,7 +27,7 @@ pub fn switched(state: &mut State, switch: Switch, on: bool) {
         (Switch::TabletMode, true) => Toggled::TabletModeOn,
         (Switch::TabletMode, false) => Toggled::TabletModeOff,
     });
-    let (held, is_locked) = (mouse::held(state), state.shell.lock.takes_input());
+    let (held, is_locked) = (mouse::held(state), state.shell.lock().takes_input());
     if let Some(bound) = state.bindings.of_trigger(&held, trigger, is_locked) {
         acting::run(state, &bound.action);
     }

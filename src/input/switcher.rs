@@ -27,7 +27,7 @@ pub(super) struct Switcher {
 
 /// Chooses the next window of the order in which they lay when the switcher began.
 pub(super) fn step(state: &mut State, backwards: bool) {
-    let was_left = |switcher: &mut Switcher| switcher.was_shown && !state.shell.overlays.are_switched();
+    let was_left = |switcher: &mut Switcher| switcher.was_shown && !state.shell.overlays().are_switched();
     state.input.keyboards.switcher.take_if(was_left);
     let shell = &state.shell;
     let goes_on = state.input.keyboards.switcher.is_some();
@@ -66,7 +66,7 @@ fn show(state: &mut State) {
     let (order, chosen) = (switcher.order.clone(), switcher.order.get(switcher.chosen).copied());
     if order.len() > 1 || chosen.is_some_and(|chosen| state.shell.is_minimised(chosen)) {
         overview::switch_among(state, order, chosen);
-        let is_shown = state.shell.overlays.are_switched();
+        let is_shown = state.shell.overlays().are_switched();
         state.input.keyboards.switcher.iter_mut().for_each(|switcher| switcher.was_shown |= is_shown);
     }
 }

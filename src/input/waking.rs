@@ -12,7 +12,7 @@ use crate::state::State;
 #[derive(Debug, Default)]
 pub struct Waking {
     /// Somebody was told that nobody does anything, and hears of the next input.
-    pub is_awaited: bool,
+    pub(super) is_awaited: bool,
     /// The event at hand lights outputs.
     lights: bool,
     /// So did the beginning of a gesture that goes on.

@@ -228,7 +228,7 @@ fn look(state: &mut State, request: &Request, pointed: &mut Pointed, now: Instan
             if !output.on {
                 return if request.reply.waits_for_power() { Look::Nothing } else { Look::Gone };
             }
-            if !output.shows_anything() || !output.may_be_captured(state.shell.lock.covers()) {
+            if !output.shows_anything() || !output.may_be_captured(state.shell.lock().covers()) {
                 return Look::Nothing;
             }
             let layers = request.eye.look(&output.on_screen, Some((output.lights, output.cursor_moves)));

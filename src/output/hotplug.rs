@@ -327,7 +327,7 @@ pub(super) fn keep_beside(state: &mut State) {
 /// Puts an output elsewhere by so much, with its windows. Nobody has said so: it stays one that nobody put anywhere.
 fn shift(state: &mut State, id: OutputId, by: Point<i32, Logical>) {
     let Some(output) = state.outputs.by_id(id).map(|output| output.output.clone()) else { return };
-    if let Some(screen) = state.shell.workspaces.screen(&output.name()) {
+    if let Some(screen) = state.shell.workspaces().screen(&output.name()) {
         crate::shell::carry_along(state, screen, by);
     }
     let position = output.current_location() + by;

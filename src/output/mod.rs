@@ -252,7 +252,7 @@ impl Outputs {
     /// The effects of `shell` that are drawn: some are left out where no GPU draws.
     pub fn effects(&self, shell: &Shell) -> Effects {
         let on_gpu = self.renderer.as_ref().is_some_and(Renderer::is_hardware);
-        if on_gpu { shell.effects.drawn_by_gpu() } else { shell.effects }
+        if on_gpu { shell.effects().drawn_by_gpu() } else { shell.effects() }
     }
 
     /// Draws scenes; none in tests of protocols alone.
@@ -574,10 +574,10 @@ pub fn is_drawn(state: &State, surface: &WlSurface) -> bool {
 /// What lies under `point` in the scenes on screen: the surface and where its origin is. Input regions are those in
 /// force now.
 pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
-    let lock = &state.shell.lock;
+    let lock = state.shell.lock();
     let output = state.outputs.list.iter().find(|output| geometry(&output.output).to_f64().contains(point))?;
-    if state.shell.overlays.take_input() && !lock.takes_input() {
-        let lies_above = !state.shell.overlays.covers_all();
+    if state.shell.overlays().take_input() && !lock.takes_input() {
+        let lies_above = !state.shell.overlays().covers_all();
         return lies_above.then(|| state.shell.hit_above(point, &output.output)).flatten();
     }
     if output.lights == 0 {
@@ -630,5 +630,5 @@ pub fn usable_area(state: &State, point: Option<Point<f64, Logical>>) -> Option<
         (nearest.x - point.x).powi(2) + (nearest.y - point.y).powi(2)
     };
     let nearest = all(state).min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
-    nearest.map(|(output, _)| (output.clone(), state.shell.layers.usable(output)))
+    nearest.map(|(output, _)| (output.clone(), state.shell.layers().usable(output)))
 }

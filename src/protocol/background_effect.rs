@@ -45,7 +45,7 @@ impl BackgroundEffect {
 
 /// Says so where that has changed.
 pub(super) fn refresh(state: &mut State) {
-    let blurs = state.shell.effects.blur > 0 && state.outputs.blurs();
+    let blurs = state.shell.effects().blur > 0 && state.outputs.blurs();
     let effect = &mut state.protocols.background_effect;
     if std::mem::replace(&mut effect.blurs, blurs) != blurs {
         effect.managers.iter().for_each(|manager| tell(manager, blurs));

@@ -70,13 +70,13 @@ impl ExtWorkspace {
 pub(super) fn refresh(state: &mut State) {
     let State { protocols, shell, outputs, display_handle, .. } = state;
     let listeners = &mut protocols.ext_workspace;
-    let changes = shell.workspaces.changes();
+    let changes = shell.workspaces().changes();
     let are_some_behind = listeners.managers.iter().any(|manager| manager.is_behind);
     let is_same = std::mem::replace(&mut listeners.seen, changes) == changes;
     if listeners.managers.is_empty() || is_same && !are_some_behind {
         return;
     }
-    let rows = shell.workspaces.rows();
+    let rows = shell.workspaces().rows();
     let is_other = rows != listeners.told;
     for manager in &mut listeners.managers {
         if !is_other && !manager.is_behind {
@@ -86,7 +86,7 @@ pub(super) fn refresh(state: &mut State) {
         if manager.is_behind {
             continue;
         }
-        manager.tell(&rows, |screen| named(outputs.iter(), shell.workspaces.name(screen)), display_handle);
+        manager.tell(&rows, |screen| named(outputs.iter(), shell.workspaces().name(screen)), display_handle);
     }
     listeners.told = rows;
 }
@@ -98,7 +98,7 @@ fn named<'a>(mut outputs: impl Iterator<Item = &'a Output>, name: Option<&str>) 
 
 /// A client bound another `wl_output`: groups on it say so.
 pub(super) fn output_bound(state: &State, output: &Output, object: &WlOutput) {
-    let Some(screen) = state.shell.workspaces.screen(&output.name()) else { return };
+    let Some(screen) = state.shell.workspaces().screen(&output.name()) else { return };
     for manager in &state.protocols.ext_workspace.managers {
         let groups = manager.groups.iter().filter(|group| group.screen == screen && group.object.is_alive());
         let mut told = false;
@@ -212,8 +212,8 @@ impl GlobalDispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
     ) {
         let mut manager =
             Manager { object: init.init(manager, ()), groups: Vec::new(), wanted: Vec::new(), is_behind: false };
-        let rows = state.shell.workspaces.rows();
-        let (outputs, workspaces) = (&state.outputs, &state.shell.workspaces);
+        let rows = state.shell.workspaces().rows();
+        let (outputs, workspaces) = (&state.outputs, state.shell.workspaces());
         manager.tell(&rows, |screen| named(outputs.iter(), workspaces.name(screen)), display);
         let listeners = &mut state.protocols.ext_workspace;
         // The others hear of what they do not know yet with the next turn.

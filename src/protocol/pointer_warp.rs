@@ -48,7 +48,7 @@ impl Dispatch<WpPointerWarpV1, (), State> for Handlers {
         _init: &mut DataInit<'_, State>,
     ) {
         if let wp_pointer_warp_v1::Request::WarpPointer { surface, x, y, serial, .. } = request
-            && state.input.pointer.last_enter() == Some(Serial::from(serial))
+            && state.input.pointer().last_enter() == Some(Serial::from(serial))
         {
             pointer::warped(state, &surface, (x, y).into());
         }

@@ -37,7 +37,7 @@ impl SeatHandler for State {
 
     fn cursor_image(&mut self, _seat: &Seat<Self>, image: CursorImageStatus) {
         // Called with the pointer's lock held: only noted here.
-        self.input.cursor.set_status(image);
+        self.input.set_cursor(image);
     }
 
     fn led_state_changed(&mut self, _seat: &Seat<Self>, leds: LedState) {

@@ -194,7 +194,7 @@ fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Requ
 
 /// Whether the client of `device` has the keyboard: no other client may set a selection.
 fn has_keyboard(state: &State, device: &impl Resource) -> bool {
-    state.input.keyboard.as_ref().is_some_and(|keyboard| keyboard.client_of_object_has_focus(&device.id()))
+    state.input.keyboard().is_some_and(|keyboard| keyboard.client_of_object_has_focus(&device.id()))
 }
 
 /// The same for the primary selection.
@@ -268,7 +268,7 @@ fn source_gone(state: &mut State, source: &ObjectId) {
     state.protocols.selection.offered.remove(source);
     data_control::forget(state, source);
     let selection = &mut state.protocols.selection;
-    let (seat, display) = (state.input.seat.clone(), state.display_handle.clone());
+    let (seat, display) = (state.input.seat().clone(), state.display_handle.clone());
     if selection.dragged.take_if(|dragged| dragged == source).is_some() {
         // Not at once: its client may be going, and the grab of the drag may be in use.
         later::soon(state, |state| {

@@ -68,7 +68,7 @@ impl Dispatch<ZwpKeyboardShortcutsInhibitManagerV1, (), State> for Handlers {
         };
         let surface = surface.id();
         let resource = init.init(id, surface.clone());
-        let inhibitors = &mut state.input.inhibitors;
+        let inhibitors = state.input.inhibitors_mut();
         if inhibitors.has(&surface) {
             return manager.post_error(Error::AlreadyInhibited, format!("{surface} has an inhibitor for this seat"));
         }
@@ -90,6 +90,6 @@ impl Dispatch<ZwpKeyboardShortcutsInhibitorV1, ObjectId, State> for Handlers {
     }
 
     fn destroyed(state: &mut State, _client: ClientId, resource: &ZwpKeyboardShortcutsInhibitorV1, surface: &ObjectId) {
-        state.input.inhibitors.remove(surface, resource);
+        state.input.inhibitors_mut().remove(surface, resource);
     }
 }

@@ -36,7 +36,7 @@ impl XdgDecorationHandler for State {
     }
 
     fn unset_mode(&mut self, toplevel: ToplevelSurface) {
-        let mode = if self.shell.effects.title_bars { Mode::ServerSide } else { Mode::ClientSide };
+        let mode = if self.shell.effects().title_bars { Mode::ServerSide } else { Mode::ClientSide };
         answer(self, &toplevel, mode);
     }
 }

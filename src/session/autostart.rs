@@ -33,11 +33,11 @@ mod tests {
         state.session.config = ConfigFile::load(Some(path.clone()), None).unwrap();
         start(&mut state);
         let begun = std::time::Instant::now();
-        while state.shell.overlays.notices.messages().next().is_none() {
+        while state.shell.overlays().notices().messages().next().is_none() {
             assert!(begun.elapsed().as_secs() < 60, "it was never heard of");
             event_loop.dispatch(Some(std::time::Duration::from_secs(1)), &mut state).unwrap();
         }
-        let failure = state.shell.overlays.notices.messages().next().unwrap();
+        let failure = state.shell.overlays().notices().messages().next().unwrap();
         assert_eq!(failure.heading, "no-such-bar is not installed");
         let wanted = format!("Wanted by `autostart` in {}: no-such-bar --top", path.display());
         assert_eq!(failure.text, wanted);

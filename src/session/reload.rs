@@ -79,7 +79,7 @@ pub fn start(
         Err(error) if file.is_missing(&error) => return Err(error.into()),
         Err(error) => {
             said.push(format!("{error}\nThe built-in defaults are in force."));
-            state.shell.overlays.notices.on_defaults = true;
+            state.shell.overlays_mut().note_defaults();
             Some(error.sentence())
         }
     };

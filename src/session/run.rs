@@ -199,8 +199,8 @@ pub fn run_with(
     let environment = state.session.environment();
     super::service::announce(backend, &environment);
     // Where nobody sees it, and where a window is on its way, it would be in the way.
-    state.shell.overlays.hint =
-        state.session.config().hint && backend != BackendKind::Headless && options.command.is_empty();
+    let hints = state.session.config().hint && backend != BackendKind::Headless && options.command.is_empty();
+    state.shell.overlays_mut().set_hint(hints);
     let command = start_command(&handle, &options.command, &environment)?;
     super::autostart::start(&mut state);
     prepare(&handle, &mut state)?;

@@ -17,8 +17,8 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     state.shell.set_animations(new.animations.motions(new.reduced_motion));
     let on_displays = state.session.identity.backend == super::BackendKind::Drm;
     crate::shell::strips::set_mode(state, new.layout.mode(on_displays));
-    state.shell.focus_follows_pointer = new.focus == crate::config::FocusWish::Pointer;
-    state.shell.effects = new.effects.drawn();
+    state.shell.set_focus_follows_pointer(new.focus == crate::config::FocusWish::Pointer);
+    state.shell.set_effects(new.effects.drawn());
     crate::output::scene::planes::switch(state, new.planes);
     state.outputs.set_frames_ahead(new.animations.frames_ahead.frames());
     state.outputs.set_supersedes(new.animations.supersede);
@@ -29,7 +29,7 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     state.bindings.keys.clone_from(&new.keys.0);
     state.bindings.when_locked.clone_from(&new.keys_when_locked.0);
     let crate::config::Gestures { touchpad, edges } = new.gestures;
-    state.input.gestures = crate::input::swiping::Gestures { touchpad, edges };
+    *state.input.gestures_mut() = crate::input::swiping::Gestures { touchpad, edges };
     state.outputs.rules_mut().configure(new);
     crate::output::in_place::switch(state, new.timing.in_place);
     if old.is_none_or(|old| old.cursor != new.cursor) {

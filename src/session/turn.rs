@@ -43,8 +43,8 @@ pub fn run(state: &mut State) -> Option<Instant> {
         .chain(switched)
         .chain(arranges)
         .chain(wishes::next(state))
-        .chain(state.shell.overlays.notices.until())
-        .chain(state.shell.lock.wake())
+        .chain(state.shell.overlays().notices().until())
+        .chain(state.shell.lock().wake())
         .chain(shot)
         .min();
     // Last: it keeps nobody waiting.

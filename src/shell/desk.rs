@@ -7,7 +7,7 @@ use smithay::utils::{Logical, Point, Rectangle, Serial};
 use super::WindowId;
 use crate::scene::CursorView;
 
-/// The outputs, as the shell sees them.
+/// The outputs, as the shell sees them. It is a trait since `output` knows `shell`, and `shell` may not know `output`.
 pub trait Desk {
     /// Something changed that may be seen on any output.
     fn need_all(&mut self);
@@ -39,7 +39,8 @@ pub trait Desk {
     fn cover(&mut self);
 }
 
-/// The seat, as the shell sees it, and the outputs, which draw what is at the pointer.
+/// The seat, as the shell sees it, and the outputs, which draw the cursor. It is a trait since `input` knows both, and neither may
+/// know `input`.
 pub trait Hand {
     /// Where the pointer is (global logical coordinates).
     fn pointer_position(&self) -> Point<f64, Logical>;

@@ -95,37 +95,37 @@ pub struct Shell {
     /// A popup always comes after its parent.
     popups: PopupList,
     /// What is pinned to outputs.
-    pub layers: Layers,
+    layers: Layers,
     /// What the input method shows at the caret.
-    pub input_popups: InputPopups,
+    input_popups: InputPopups,
     /// Grabbing popups, the outermost first.
     popup_grabs: Vec<WlSurface>,
     focused: Option<WindowId>,
     /// Which window is on which workspace.
-    pub workspaces: Workspaces,
+    workspaces: Workspaces,
     /// The window under a pressed button or a finger.
     pressed: Option<WindowId>,
     drag: Option<Drag>,
     /// Where a window that is moved goes if it is let go now.
-    pub aim: Option<Aim>,
+    aim: Option<Aim>,
     animations: Animations,
     slides: Slides,
     pans: Pans,
     /// What fingers move together.
     swipe: Option<swipes::Swipe>,
     /// What lies over the windows.
-    pub overlays: Overlays,
+    overlays: Overlays,
     /// What is drawn around and below windows.
-    pub effects: Effects,
+    effects: Effects,
     /// Whether the session is locked, and by whom.
-    pub lock: Lock,
+    lock: Lock,
     /// Windows that are gone and still seen, in the order in which they went.
     ghosts: Vec<Ghost>,
     /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the
     /// conformance suite WLCS, most of whose own clients do.
-    pub allow_unconfigured_content: bool,
+    allow_unconfigured_content: bool,
     /// While a role is being given: the object that asked for it.
-    pub(crate) constructing: Option<XdgSurface>,
+    constructing: Option<XdgSurface>,
     /// [`Shell::changes`] when nothing was found to move by itself.
     still: Option<ShellRevision>,
     /// How large outputs were when windows were last brought back to them.
@@ -138,9 +138,9 @@ pub struct Shell {
     /// Advanced whenever a window is given another title or application id.
     names: Revision,
     /// Which workspaces are strips of columns.
-    pub strips: Strips,
+    strips: Strips,
     /// The window that the pointer is moved onto has the focus.
-    pub focus_follows_pointer: bool,
+    focus_follows_pointer: bool,
     /// How often a window was given the focus.
     focuses: u64,
     /// Who had the focus when rules were asked last.
@@ -150,6 +150,97 @@ pub struct Shell {
 }
 
 impl Shell {
+    /// What is pinned to outputs.
+    pub const fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    /// The same, to change it.
+    pub const fn layers_mut(&mut self) -> &mut Layers {
+        &mut self.layers
+    }
+
+    /// What the input method shows at the caret.
+    pub const fn input_popups(&self) -> &InputPopups {
+        &self.input_popups
+    }
+
+    /// Which window is on which workspace.
+    pub const fn workspaces(&self) -> &Workspaces {
+        &self.workspaces
+    }
+
+    /// Which workspaces are strips of columns.
+    pub const fn strips(&self) -> &Strips {
+        &self.strips
+    }
+
+    /// What lies over the windows.
+    pub const fn overlays(&self) -> &Overlays {
+        &self.overlays
+    }
+
+    /// The same, to change it.
+    pub const fn overlays_mut(&mut self) -> &mut Overlays {
+        &mut self.overlays
+    }
+
+    /// Whether the session is locked, and by which client.
+    pub const fn lock(&self) -> &Lock {
+        &self.lock
+    }
+
+    /// The same, to change it.
+    pub const fn lock_mut(&mut self) -> &mut Lock {
+        &mut self.lock
+    }
+
+    /// Where a window that is moved goes if it is let go now.
+    pub const fn aim(&self) -> Option<Aim> {
+        self.aim
+    }
+
+    /// What is drawn around and below windows.
+    pub const fn effects(&self) -> Effects {
+        self.effects
+    }
+
+    /// The same, to change it.
+    pub const fn effects_mut(&mut self) -> &mut Effects {
+        &mut self.effects
+    }
+
+    /// Draws these around and below windows.
+    pub const fn set_effects(&mut self, effects: Effects) {
+        self.effects = effects;
+    }
+
+    /// While a role is being given: the object that asked for it.
+    pub(crate) const fn constructing(&self) -> Option<&XdgSurface> {
+        self.constructing.as_ref()
+    }
+
+    /// A role is being given to this object, or no more.
+    pub(crate) fn set_constructing(&mut self, constructing: Option<XdgSurface>) {
+        self.constructing = constructing;
+    }
+
+    /// Whether the window that the pointer is moved onto has the focus.
+    pub const fn focus_follows_pointer(&self) -> bool {
+        self.focus_follows_pointer
+    }
+
+    /// The window that the pointer is moved onto has the focus from now on, or has not.
+    pub const fn set_focus_follows_pointer(&mut self, follows: bool) {
+        self.focus_follows_pointer = follows;
+    }
+
+    /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the
+    /// conformance suite WLCS, most of whose own clients do.
+    pub const fn set_allow_unconfigured_content(&mut self, allow: bool) {
+        self.allow_unconfigured_content = allow;
+    }
+
     /// Every window with content, bottom to top.
     pub fn windows(&self) -> impl DoubleEndedIterator<Item = &Window> {
         self.windows.iter().filter(|window| window.mapped)

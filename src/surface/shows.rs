@@ -45,7 +45,7 @@ pub struct Commit {
     pub is_own: bool,
 }
 
-/// Whoever shows surfaces: the outputs, of which a surface knows only this.
+/// The outputs, which show surfaces. It is a trait since `output` knows `surface`, and `surface` may not know `output`.
 pub trait ShowsSurfaces {
     /// There is a surface.
     fn surface_made(&mut self, surface: SurfaceId);

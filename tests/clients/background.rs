@@ -43,7 +43,7 @@ fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
 }
 
 fn set_blur(world: &mut World, passes: u8) {
-    world.state.shell.effects = Effects { blur: passes, ..Effects::default() };
+    world.state.shell.set_effects(Effects { blur: passes, ..Effects::default() });
 }
 
 /// Black and white, four pixels each.

@@ -43,7 +43,7 @@ fn heard(world: &mut World, what: &str, done: impl Fn(&World) -> bool) {
 }
 
 fn mistake(world: &World) -> Option<String> {
-    let notices = &world.state.shell.overlays.notices;
+    let notices = world.state.shell.overlays().notices();
     notices.mistake().filter(|_| notices.shown.is_on()).map(str::to_owned)
 }
 
@@ -163,7 +163,7 @@ fn default_gives_way_to_the_symbol_that_its_keys_give_on_the_configured_keyboard
 
 /// What is said of programs that could not be started.
 fn failures(world: &World) -> Vec<(String, String)> {
-    let notices = &world.state.shell.overlays.notices;
+    let notices = world.state.shell.overlays().notices();
     let said = notices.messages().filter(|_| notices.shown.is_on());
     said.map(|failure| (failure.heading.clone(), failure.text.clone())).collect()
 }

@@ -113,7 +113,7 @@ fn escape_cancels_a_drag_of_data_and_is_kept() {
     world.key(KEY_ESCAPE, true);
     assert_eq!(told(world, source), ["source cancelled"]);
     assert_eq!(told(world, target), ["dragged away"]);
-    assert!(world.state.surfaces.drag_icon().is_none() && !world.state.input.pointer.is_grabbed());
+    assert!(world.state.surfaces.drag_icon().is_none() && !world.state.input.pointer().is_grabbed());
     world.key(KEY_ESCAPE, false);
     world.button(BUTTON_LEFT, false);
     let clients = [source, target];
@@ -135,7 +135,7 @@ fn escape_cancels_a_drag_of_data_by_a_finger() {
     world.key(KEY_ESCAPE, false);
     assert_eq!(told(world, source), ["source cancelled"]);
     assert_eq!(told(world, target), ["dragged away"]);
-    assert!(world.state.surfaces.drag_icon().is_none() && !world.state.input.touch.is_grabbed());
+    assert!(world.state.surfaces.drag_icon().is_none() && !world.state.input.touch().is_grabbed());
     let time = world.now();
     world.input(InputEvent::TouchMotion { time, slot: 3, position: dragged.over + Point::from((5.0, 5.0)) });
     world.input(InputEvent::TouchUp { time, slot: 3 });

@@ -63,8 +63,8 @@ fn floating_window_moves_on_to_the_screen_beside() {
     (0..60).for_each(|_| act(&mut world, "move right"));
     assert!(rect(&world).0 > OUTPUT.0, "{:?}", rect(&world));
     let id = world.window("a").id;
-    let screen = world.state.shell.workspaces.place(id).unwrap().screen;
-    assert_eq!(world.state.shell.workspaces.name(screen), Some("TEST-2"));
+    let screen = world.state.shell.workspaces().place(id).unwrap().screen;
+    assert_eq!(world.state.shell.workspaces().name(screen), Some("TEST-2"));
 }
 
 #[test]

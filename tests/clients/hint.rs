@@ -14,7 +14,7 @@ fn ink(world: &World) -> usize {
 fn an_empty_desktop_says_which_keys_there_are_until_a_window_was_opened() {
     let mut world = World::lit();
     world.state.outputs.set_background([0.0; 3]);
-    world.state.shell.overlays.hint = true;
+    world.state.shell.overlays_mut().set_hint(true);
     upbeat::output::need_all(&mut world.state);
     world.rest();
     assert!(ink(&world) > 500, "{}", ink(&world));

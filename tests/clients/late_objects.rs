@@ -131,7 +131,7 @@ fn late_pointer_may_set_the_cursor_with_the_serial_of_its_enter() {
     assert_eq!(serial, before, "the serial that is in force");
     pointer.set_cursor(serial, None, 0, 0);
     world.settle();
-    assert!(matches!(world.state.input.cursor.view(1.0), CursorView::Hidden));
+    assert!(matches!(world.state.input.cursor().view(1.0), CursorView::Hidden));
 }
 
 #[test]

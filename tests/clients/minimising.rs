@@ -50,8 +50,8 @@ fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
 }
 
 fn place(world: &World, title: &str) -> (String, u8) {
-    let place = world.state.shell.workspaces.place(world.window(title).id).unwrap();
-    (world.state.shell.workspaces.name(place.screen).unwrap().to_owned(), place.number.get())
+    let place = world.state.shell.workspaces().place(world.window(title).id).unwrap();
+    (world.state.shell.workspaces().name(place.screen).unwrap().to_owned(), place.number.get())
 }
 
 fn activate(world: &mut World, title: &str) {
@@ -251,7 +251,7 @@ fn escape_in_the_switcher_brings_nothing_back() {
         world.key(KEY_TAB, false);
     }
     world.settle();
-    assert!(world.state.shell.overlays.are_switched());
+    assert!(world.state.shell.overlays().are_switched());
     world.key(KEY_ESCAPE, true);
     world.key(KEY_ESCAPE, false);
     world.key(KEY_LEFT_ALT, false);
@@ -491,7 +491,7 @@ fn activation_with_a_valid_token_brings_it_back_and_another_one_says_that_it_wan
     world.settle();
     activate_with_token(&mut world, client, &window, None);
     assert_eq!((focused(&world).as_deref(), is_minimised(&world, "a")), (Some("b"), true));
-    assert!(world.state.shell.workspaces.is_urgent(world.window("a").id));
+    assert!(world.state.shell.workspaces().is_urgent(world.window("a").id));
     activate_with_token(&mut world, client, &window, Some(serial));
     assert_eq!((focused(&world).as_deref(), is_visible(&world, "a")), (Some("a"), true));
 }

@@ -18,7 +18,7 @@ fn turn(world: &mut World, parts: i32) {
 }
 
 fn workspace(world: &World) -> u8 {
-    let workspaces = &world.state.shell.workspaces;
+    let workspaces = world.state.shell.workspaces();
     workspaces.active(workspaces.screen("TEST-1").unwrap()).get()
 }
 
@@ -80,7 +80,7 @@ fn a_button_is_bound_like_a_key_and_gives_the_window_below_it_the_focus() {
     world.key(KEY_LEFT_SUPER, false);
     assert_eq!(workspace(&world), 5);
     let place =
-        Place { number: 1.try_into().unwrap(), ..world.state.shell.workspaces.place(world.window("a").id).unwrap() };
+        Place { number: 1.try_into().unwrap(), ..world.state.shell.workspaces().place(world.window("a").id).unwrap() };
     upbeat::shell::spaces::switch(&mut world.state, place);
     assert_eq!(world.focused().as_deref(), Some("a"), "it was pressed last");
     world.button(BUTTON_BACK, true);
@@ -136,7 +136,7 @@ fn the_focus_follows_the_pointer_that_is_moved_and_raises_nothing() {
     }
     point_at(&mut world, "a");
     assert_eq!(world.focused().as_deref(), Some("c"), "not unless somebody wants that");
-    world.state.shell.focus_follows_pointer = true;
+    world.state.shell.set_focus_follows_pointer(true);
     point_at(&mut world, "b");
     assert_eq!((world.focused().as_deref(), world.stack().join("")), (Some("b"), "abc".to_owned()));
     let used: Vec<_> = world.state.shell.used_last_first();
@@ -156,7 +156,7 @@ fn the_focus_follows_the_pointer_that_is_moved_and_raises_nothing() {
 fn a_column_that_is_not_seen_whole_stays_where_it_is_under_the_pointer() {
     let mut world = World::new();
     strips::set_mode(&mut world.state, Mode::Strip);
-    world.state.shell.focus_follows_pointer = true;
+    world.state.shell.set_focus_follows_pointer(true);
     for title in ["a", "b", "c"] {
         world.open_as_asked(title);
         world.turn();

@@ -35,7 +35,8 @@ fn who_is_ended_is_told_of_for_a_while_and_then_nothing_more_happens() {
     world.rest();
     assert_eq!(at_the_top(&world), RED);
     one_is_ended(&mut world);
-    let (pid, told) = (std::process::id(), world.state.shell.overlays.notices.seen().next().expect("a notice").clone());
+    let (pid, told) =
+        (std::process::id(), world.state.shell.overlays().notices().seen().next().expect("a notice").clone());
     assert_eq!((told.ended.pid, told.times), (pid, 1));
     assert_eq!(told.ended.reason, "more than 1 virtual devices of one client");
     assert!(!told.ended.program.is_empty());
@@ -46,7 +47,7 @@ fn who_is_ended_is_told_of_for_a_while_and_then_nothing_more_happens() {
     world.run_for(LATER * 6, &mut nothing);
     assert_eq!(world.turns() - turns, 1, "turns of the loop in a minute, but for the last");
     // It can still be asked for.
-    assert_eq!(world.state.shell.overlays.notices.remembered().count(), 1);
+    assert_eq!(world.state.shell.overlays().notices().remembered().count(), 1);
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn one_who_is_ended_while_a_notice_is_seen_is_seen_as_long_as_if_it_were_alone()
     one_is_ended(&mut world);
     world.run_for(LATER / 2, &mut nothing);
     assert_ne!(at_the_top(&world), RED);
-    assert_eq!(world.state.shell.overlays.notices.seen().map(|notice| notice.times).collect::<Vec<_>>(), [2]);
+    assert_eq!(world.state.shell.overlays().notices().seen().map(|notice| notice.times).collect::<Vec<_>>(), [2]);
     world.run_for(LATER, &mut nothing);
     assert_eq!(at_the_top(&world), RED);
 }

@@ -108,7 +108,7 @@ fn a_click_beside_the_windows_takes_the_workspace() {
     let card = layout(&world).cards[1].rect;
     world.click(card.loc.x + 5.0, card.loc.y + 40.0);
     assert_eq!(world.focused().as_deref(), Some("green"));
-    assert!(!world.state.shell.overlays.take_input());
+    assert!(!world.state.shell.overlays().take_input());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_window_that_is_selected_may_go_away() {
     world.kill(red);
     world.rest();
     world.chord(&[], KEY_ENTER);
-    assert!(!world.state.shell.overlays.take_input());
+    assert!(!world.state.shell.overlays().take_input());
     world.rest();
 }
 
@@ -225,7 +225,7 @@ fn the_list_of_shortcuts_fades_in_and_any_key_closes_it() {
     // The keys that show it hide it.
     for shows in [true, false] {
         world.chord(&[KEY_LEFT_SUPER], KEY_F1);
-        assert_eq!(world.state.shell.overlays.help.is_on(), shows);
+        assert_eq!(world.state.shell.overlays().help().is_on(), shows);
     }
     world.client(client).take_events();
     world.chord(&[], KEY_A);

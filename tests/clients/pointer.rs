@@ -185,7 +185,7 @@ fn the_cursor_is_what_the_client_under_the_pointer_wants() {
 
     pointer.set_cursor(serial, None, 0, 0);
     world.settle();
-    assert_eq!(world.state.input.cursor.view(1.0), CursorView::Hidden);
+    assert_eq!(world.state.input.cursor().view(1.0), CursorView::Hidden);
 
     let client = world.client(a);
     let image = client.surface();
@@ -193,17 +193,17 @@ fn the_cursor_is_what_the_client_under_the_pointer_wants() {
     pointer.set_cursor(serial, Some(&image), 3, 5);
     world.settle();
     assert!(
-        matches!(world.state.input.cursor.view(1.0), CursorView::Surface(_, hotspot) if (hotspot.x, hotspot.y) == (3, 5))
+        matches!(world.state.input.cursor().view(1.0), CursorView::Surface(_, hotspot) if (hotspot.x, hotspot.y) == (3, 5))
     );
     image.destroy();
     world.settle();
-    assert!(matches!(world.state.input.cursor.view(1.0), CursorView::Image(_)), "its surface is gone");
+    assert!(matches!(world.state.input.cursor().view(1.0), CursorView::Image(_)), "its surface is gone");
 
     let client = world.client(a);
     let device = client.globals().cursor_shapes.get_pointer(&pointer, &handle, ());
     device.set_shape(serial, Shape::Text);
     world.settle();
-    assert!(matches!(world.state.input.cursor.view(2.0), CursorView::Image(image) if image.pixels.width > 0));
+    assert!(matches!(world.state.input.cursor().view(2.0), CursorView::Image(image) if image.pixels.width > 0));
 }
 
 #[test]

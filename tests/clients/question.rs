@@ -24,7 +24,7 @@ fn asked() -> World {
 }
 
 fn is_asked(world: &World) -> bool {
-    world.state.shell.overlays.question.shown.is_on()
+    world.state.shell.overlays().question().shown.is_on()
 }
 
 fn press(world: &mut World, key: u32) {

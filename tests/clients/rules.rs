@@ -16,7 +16,7 @@ fn world(rules: &str) -> World {
 }
 
 fn place(world: &World, title: &str) -> (String, u8) {
-    let workspaces = &world.state.shell.workspaces;
+    let workspaces = world.state.shell.workspaces();
     let place = workspaces.place(world.window(title).id).unwrap();
     (workspaces.name(place.screen).unwrap().to_owned(), place.number.get())
 }

@@ -183,7 +183,7 @@ fn window_from_a_sandbox_does_not_take_the_keyboard_in_the_middle_of_a_word() {
     open_inside(&mut world, inside, "game");
     assert_eq!(world.focused(), Some("letter".to_owned()));
     let game = world.window("game").id;
-    assert!(world.state.shell.workspaces.is_urgent(game), "it asks to be looked at");
+    assert!(world.state.shell.workspaces().is_urgent(game), "it asks to be looked at");
     // Somebody who does not type has started it.
     world.run_for(Span::from_millis(600), &mut nothing);
     open_inside(&mut world, inside, "another");

@@ -41,7 +41,7 @@ fn take(world: &mut World, of: ScreenshotOf) {
 }
 
 fn message(world: &World) -> Option<&Message> {
-    let notices = &world.state.shell.overlays.notices;
+    let notices = world.state.shell.overlays().notices();
     notices.messages().next().filter(|_| notices.shown.is_on())
 }
 
@@ -181,7 +181,7 @@ fn fingers_that_are_cancelled_pick_nothing_and_another_device_picks_instead() {
     world.input(InputEvent::TouchMotion { time, slot: 0, position: (90.0, 90.0).into() });
     world.input(InputEvent::TouchCancel { time });
     world.rest();
-    assert!(files(&shots).is_empty() && world.state.shell.overlays.region.area().is_none());
+    assert!(files(&shots).is_empty() && world.state.shell.overlays().region().area().is_none());
     world.point(200.0, 180.0);
     world.button(BUTTON_LEFT, true);
     world.point(240.0, 210.0);
@@ -195,7 +195,7 @@ fn escape_and_a_click_leave_no_picture_and_clients_hear_nothing() {
     let (mut world, _folder, shots) = world();
     let (client, _window) = world.open_filled("red", OUTPUT, RED);
     world.rest();
-    let is_on = |world: &World| world.state.shell.overlays.region.is_on();
+    let is_on = |world: &World| world.state.shell.overlays().region().is_on();
     world.point(100.0, 100.0);
     take(&mut world, ScreenshotOf::Region);
     world.rest();
@@ -229,7 +229,7 @@ fn a_locked_session_takes_no_picture() {
     for of in [ScreenshotOf::Screen, ScreenshotOf::Window, ScreenshotOf::Region] {
         take(&mut world, of);
     }
-    assert!(!world.state.shell.overlays.region.is_on());
+    assert!(!world.state.shell.overlays().region().is_on());
     world.rest();
     assert!(files(&shots).is_empty() && message(&world).is_none());
 }

@@ -120,7 +120,7 @@ fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
     drag(&mut world, pressed, &window, serial);
     assert!(world.state.surfaces.drag_icon().is_some());
     world.button(BUTTON_LEFT, false);
-    assert!(world.state.surfaces.drag_icon().is_none() && !world.state.input.pointer.is_grabbed());
+    assert!(world.state.surfaces.drag_icon().is_none() && !world.state.input.pointer().is_grabbed());
 }
 
 /// What sources of `client` were told since the last call.
@@ -149,7 +149,7 @@ fn source_of_a_refused_drag_is_cancelled() {
     told(&mut world, a);
     drag(&mut world, a, &window, serial);
     assert_eq!(told(&mut world, a), ["source cancelled"], "one press begins one drag, which goes on");
-    assert!(world.state.surfaces.drag_icon().is_some() && world.state.input.pointer.is_grabbed());
+    assert!(world.state.surfaces.drag_icon().is_some() && world.state.input.pointer().is_grabbed());
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn nothing_is_dragged_with_a_finger_that_was_lifted() {
     world.input(InputEvent::TouchUp { time, slot: 2 });
     drag(&mut world, client, &window, serial.unwrap());
     world.input(InputEvent::TouchUp { time, slot: 1 });
-    assert!(!world.state.input.touch.is_grabbed(), "nobody can let go of it");
+    assert!(!world.state.input.touch().is_grabbed(), "nobody can let go of it");
     assert!(world.state.surfaces.drag_icon().is_none());
 }
 
@@ -328,7 +328,7 @@ fn what_a_finger_drags_lies_under_it_and_is_dropped_where_it_is_lifted() {
     carried.world.input(InputEvent::TouchUp { time, slot: 3 });
     assert_eq!(carried.told(target), ["dropped on it", "dragged away"]);
     assert_eq!(carried.told(source), ["source dropped"]);
-    assert!(carried.world.state.surfaces.drag_icon().is_none() && !carried.world.state.input.touch.is_grabbed());
+    assert!(carried.world.state.surfaces.drag_icon().is_none() && !carried.world.state.input.touch().is_grabbed());
     carried.world.rest();
     assert_eq!(carried.green(carried.over + Point::from((100.0, 50.0))), [false, false]);
 }

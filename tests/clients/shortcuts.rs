@@ -167,8 +167,8 @@ fn times_of_the_volume_key(world: &mut World) -> u8 {
     let bound = world.state.bindings.keys.get_mut(&chord).unwrap();
     assert!(bound.repeats && bound.when_locked, "as it is by default");
     bound.action = Action::NextWorkspace;
-    let row = |world: &World| world.state.shell.workspaces.screens().next().unwrap().0;
-    let number = |world: &World| world.state.shell.workspaces.active(row(world)).get();
+    let row = |world: &World| world.state.shell.workspaces().screens().next().unwrap().0;
+    let number = |world: &World| world.state.shell.workspaces().active(row(world)).get();
     let before = number(world);
     world.key(KEY_VOLUME_UP, true);
     // 400 ms until it is repeated, and then 40 ms each.
@@ -194,13 +194,13 @@ fn held_key_that_may_do_nothing_while_locked_is_not_repeated_then() {
     let mut world = World::simulated(&[60_000]);
     let chord: Chord = "Mod+Page_Down".parse().unwrap();
     world.state.bindings.keys.get_mut(&chord).unwrap().repeats = true;
-    let row = world.state.shell.workspaces.screens().next().unwrap().0;
+    let row = world.state.shell.workspaces().screens().next().unwrap().0;
     world.key(KEY_LEFT_SUPER, true);
     world.key(KEY_PAGE_DOWN, true);
     world.run_for(Span::from_millis(450), &mut nothing);
-    let before = world.state.shell.workspaces.active(row);
+    let before = world.state.shell.workspaces().active(row);
     assert_eq!(before.get(), 4, "pressed, and repeated twice");
     let _locker = Locker::ask(&mut world);
     world.run_for(Span::from_millis(450), &mut nothing);
-    assert_eq!(world.state.shell.workspaces.active(row), before);
+    assert_eq!(world.state.shell.workspaces().active(row), before);
 }

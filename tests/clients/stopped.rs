@@ -106,7 +106,7 @@ fn stops_while_it_holds(what: &str, hold: Hold) {
     world.kill(bad);
     world.turn();
     assert!(is_heard_by(&mut world, late), "{what}");
-    assert!(!world.state.input.pointer.is_grabbed() && world.state.shell.drag().is_none(), "{what}");
+    assert!(!world.state.input.pointer().is_grabbed() && world.state.shell.drag().is_none(), "{what}");
 }
 
 #[test]

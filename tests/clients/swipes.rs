@@ -34,7 +34,7 @@ fn world() -> World {
 fn world_at(frequency: f64) -> World {
     let mut world = World::lit_on(OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() });
     world.state.outputs.set_background([0.0; 3]);
-    world.state.input.gestures = Gestures { touchpad: true, edges: true };
+    *world.state.input.gestures_mut() = Gestures { touchpad: true, edges: true };
     let style = Some(Style::Spring(SpringShape::new(frequency, 1.0).unwrap()));
     let all = Animations { workspace: style, place: style, overview: style, ..Animations::default() };
     world.state.shell.set_animations(all);
@@ -56,7 +56,7 @@ fn two_workspaces(world: &mut World) -> [(ClientIndex, Toplevel); 2] {
 }
 
 fn active(world: &World) -> u8 {
-    let workspaces = &world.state.shell.workspaces;
+    let workspaces = world.state.shell.workspaces();
     workspaces.active(workspaces.screen("TEST-1").unwrap()).get()
 }
 
@@ -174,7 +174,7 @@ fn a_swipe_is_taken_from_its_client_when_it_is_one() {
     };
     assert_eq!(touch(&mut world, &[(4.0, 0.0), (30.0, 2.0), (60.0, 2.0)]), ["down", "motion", "cancel"]);
     assert_eq!(touch(&mut world, &[(2.0, 20.0), (60.0, 20.0)]), ["down", "motion", "motion", "up"], "along the edge");
-    world.state.input.gestures.edges = false;
+    world.state.input.gestures_mut().edges = false;
     assert_eq!(touch(&mut world, &[(30.0, 0.0)]), ["down", "motion", "up"]);
 }
 
@@ -195,7 +195,7 @@ fn swipe(world: &mut World, fingers: u32, steps: &[(f64, f64)], ends: bool) {
 /// Three windows that are as large as they are told to be, in columns: the last two are seen.
 fn columns(world: &mut World) {
     strips::set_mode(&mut world.state, Mode::Strip);
-    world.state.shell.effects.mark = None;
+    world.state.shell.effects_mut().mark = None;
     for (title, colour) in [("red", RED), ("green", GREEN), ("blue", BLUE)] {
         world.open_filled_as_asked(title, colour);
         world.turn();
@@ -248,7 +248,7 @@ fn what_counts_for_nothing_goes_back_and_who_has_no_columns_is_left_alone() {
     world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: true } });
     world.rest();
     assert_eq!((left(&world, "green"), world.pixel(before + 2, OUTPUT.1 / 2)), (before, GREEN));
-    let place = world.state.shell.workspaces.place(world.window("green").id).unwrap();
+    let place = world.state.shell.workspaces().place(world.window("green").id).unwrap();
     upbeat::shell::spaces::switch(&mut world.state, Place { number: 5.try_into().unwrap(), ..place });
     swipe(&mut world, 3, &[(12.0, 0.0); 40], true);
     world.rest();
@@ -261,29 +261,29 @@ fn what_counts_for_nothing_goes_back_and_who_has_no_columns_is_left_alone() {
 fn up_is_the_overview_by_where_the_fingers_let_go() {
     let mut world = world();
     two_workspaces(&mut world);
-    let share = |world: &World| world.state.shell.overlays.overview.at(world.now());
+    let share = |world: &World| world.state.shell.overlays().overview().at(world.now());
     swipe(&mut world, 3, &[(0.0, -10.0); 9], false);
     assert!((0.2..0.35).contains(&share(&world)), "{}", share(&world));
     world.run_for(Span::from_millis(300), &mut |_| None);
     let time = world.now();
     world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: false } });
-    assert!(!world.state.shell.overlays.overview.is_on());
+    assert!(!world.state.shell.overlays().overview().is_on());
     world.rest();
     assert_eq!(share(&world), 0.0);
     swipe(&mut world, 3, &[(0.0, -10.0); 20], true);
-    assert!(world.state.shell.overlays.overview.is_on());
+    assert!(world.state.shell.overlays().overview().is_on());
     world.rest();
     assert_eq!(share(&world), 1.0);
     swipe(&mut world, 3, &[(0.0, 10.0); 20], true);
     world.rest();
-    assert!(!world.state.shell.overlays.overview.is_on());
+    assert!(!world.state.shell.overlays().overview().is_on());
 }
 
 #[test]
 fn a_finger_stops_a_glide_where_it_is_and_nobody_is_woken_while_it_rests() {
     let mut world = world();
     two_workspaces(&mut world);
-    let place = world.state.shell.workspaces.place(world.window("red").id).unwrap();
+    let place = world.state.shell.workspaces().place(world.window("red").id).unwrap();
     upbeat::shell::spaces::switch(&mut world.state, place);
     world.run_for(Span::from_millis(80), &mut |_| None);
     let time = world.now();
@@ -307,10 +307,10 @@ fn swipes_of_two_fingers_and_those_that_are_switched_off_are_the_windows() {
     two_workspaces(&mut world);
     swipe(&mut world, 2, &[(-30.0, 0.0); 20], true);
     assert_eq!(active(&world), 2);
-    world.state.input.gestures.touchpad = false;
+    world.state.input.gestures_mut().touchpad = false;
     swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
     assert_eq!(active(&world), 2);
-    world.state.input.gestures.touchpad = true;
+    world.state.input.gestures_mut().touchpad = true;
     swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
     assert_eq!(active(&world), 1);
 }
@@ -321,7 +321,7 @@ fn bind(world: &mut World, chord: &str, action: &str, when_locked: bool) {
 }
 
 fn number_of(world: &World, title: &str) -> u8 {
-    world.state.shell.workspaces.place(world.window(title).id).unwrap().number.get()
+    world.state.shell.workspaces().place(world.window(title).id).unwrap().number.get()
 }
 
 #[test]
@@ -352,17 +352,17 @@ fn swipe_has_the_shortcut_of_the_modifiers_that_are_held() {
     bind(&mut world, "Mod+Swipe3Up", "workspace 7", false);
     world.key(KEY_LEFT_SUPER, true);
     swipe(&mut world, 3, &[(0.0, -20.0); 10], true);
-    assert_eq!((active(&world), world.state.shell.overlays.overview.is_on()), (7, false));
+    assert_eq!((active(&world), world.state.shell.overlays().overview().is_on()), (7, false));
     world.key(KEY_LEFT_SUPER, false);
     swipe(&mut world, 3, &[(0.0, -20.0); 20], true);
-    assert_eq!((active(&world), world.state.shell.overlays.overview.is_on()), (7, true));
+    assert_eq!((active(&world), world.state.shell.overlays().overview().is_on()), (7, true));
 }
 
 #[test]
 fn shortcut_of_a_swipe_counts_where_the_usual_ones_are_switched_off() {
     let mut world = world();
     two_workspaces(&mut world);
-    world.state.input.gestures.touchpad = false;
+    world.state.input.gestures_mut().touchpad = false;
     bind(&mut world, "Swipe4Down", "workspace 8", false);
     swipe(&mut world, 4, &[(0.0, 20.0); 10], true);
     assert_eq!(active(&world), 8);
@@ -370,7 +370,7 @@ fn shortcut_of_a_swipe_counts_where_the_usual_ones_are_switched_off() {
     swipe(&mut world, 3, &[(20.0, 0.0); 20], true);
     assert_eq!(active(&world), 8);
     // "none" is no shortcut: [gestures] switches the usual swipes off.
-    world.state.input.gestures.touchpad = true;
+    world.state.input.gestures_mut().touchpad = true;
     bind(&mut world, "Swipe3Right", "none", false);
     swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
     assert_eq!(active(&world), 7);

@@ -22,7 +22,7 @@ fn three(mut world: World) -> World {
 }
 
 fn is_shown(world: &World) -> bool {
-    world.state.shell.overlays.are_switched()
+    world.state.shell.overlays().are_switched()
 }
 
 fn cell(world: &World, title: &str) -> Option<Rectangle<f64, Logical>> {
@@ -118,7 +118,7 @@ fn arrows_pointer_and_escape_choose_too_and_no_client_hears_of_any_of_it() {
     // What lies under the pointer is marked, and taken when the modifier is let go.
     begin(&mut world);
     world.point(blue.loc.x + 20.0, blue.loc.y + 20.0);
-    let marked = world.state.shell.overlays.selected.unwrap();
+    let marked = world.state.shell.overlays().selected().unwrap();
     world.key(KEY_LEFT_ALT, false);
     let focused = world.state.shell.focused();
     assert_eq!(focused, Some(marked));

@@ -15,7 +15,7 @@ const SIZE: (i32, i32) = (300, 200);
 fn world() -> World {
     let mut world = World::lit();
     world.state.outputs.set_background([0.0; 3]);
-    world.state.shell.effects.title_bars = true;
+    world.state.shell.effects_mut().title_bars = true;
     world.rest();
     world
 }
@@ -95,7 +95,8 @@ fn edges(world: &World, title: &str) -> [bool; 4] {
 #[test]
 fn edge_goes_around_the_window_with_the_focus_and_its_bar() {
     let mut world = world();
-    world.state.shell.effects.mark = Some(Mark { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
+    world.state.shell.effects_mut().mark =
+        Some(Mark { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
     open(&mut world, "red", RED, Decoration::ServerSide);
     world.put("red", (50, 100));
     world.rest();
@@ -121,8 +122,9 @@ fn edge_goes_around_the_window_with_the_focus_and_its_bar() {
 #[test]
 fn bar_and_window_have_round_corners_as_one_and_so_has_the_edge() {
     let mut world = world();
-    world.state.shell.effects.corner_radius = 8.0;
-    world.state.shell.effects.mark = Some(Mark { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
+    world.state.shell.effects_mut().corner_radius = 8.0;
+    world.state.shell.effects_mut().mark =
+        Some(Mark { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
     open(&mut world, "red", RED, Decoration::ServerSide);
     world.put("red", (50, 100));
     world.rest();
@@ -231,7 +233,7 @@ fn who_draws_its_own_fills_the_screen_or_is_in_a_column_has_none() {
     strips::set_mode(&mut world.state, Mode::Strip);
     world.turn();
     assert_eq!(world.state.shell.barred().count(), 0);
-    world.state.shell.effects.title_bars = false;
+    world.state.shell.effects_mut().title_bars = false;
     strips::set_mode(&mut world.state, Mode::Floating);
     world.turn();
     assert_eq!(world.state.shell.barred().count(), 0, "they are switched off");

@@ -288,7 +288,7 @@ fn pen_drags_data_of_client_that_knows_tablets() {
     world.pen((611.0, 420.0), ToolAction::Tip(false), Axes::default());
     assert_eq!(told_to(&mut world, b), ["dragged to 11 20", "dropped on it", "dragged away"]);
     assert!(told_to(&mut world, a).contains(&"source dropped".to_owned()));
-    assert!(!world.state.input.pointer.is_grabbed());
+    assert!(!world.state.input.pointer().is_grabbed());
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn switches_have_shortcuts_besides_what_they_always_do() {
     let switch = |world: &mut World, switch, on| {
         let time = world.now();
         world.input(InputEvent::Switch { time, switch, on });
-        let workspaces = &world.state.shell.workspaces;
+        let workspaces = world.state.shell.workspaces();
         let is_on = world.state.outputs.states().find(|it| it.output().name() == "eDP-1").unwrap().is_on();
         let screen = workspaces.screen("TEST-1").unwrap();
         (workspaces.active(screen).get(), is_on)
@@ -420,7 +420,7 @@ fn a_pen_takes_a_window_in_the_overview_also_one_that_knows_tablets() {
     world.pen(middle, ToolAction::Move, Axes::default());
     world.pen(middle, ToolAction::Tip(true), Axes::default());
     world.pen(middle, ToolAction::Tip(false), Axes::default());
-    assert!(!world.state.shell.overlays.take_input(), "the overview is left");
+    assert!(!world.state.shell.overlays().take_input(), "the overview is left");
     assert_eq!(world.state.shell.focused(), Some(id));
     let told = told_to(&mut world, a);
     assert!(!told.iter().any(|told| told == "down" || told == "up"), "{told:?}");

@@ -137,7 +137,7 @@ fn the_same_with_opengl_es() {
 fn everything(renderer: Renderer, turn: Turn, scale: f64) -> PixelBuffer {
     let mut scene = Scene::shown(turned(renderer, turn, scale));
     let shadow = Some(Shadow { reach: 20.0, opacity: 0.5 });
-    scene.world.state.shell.effects = Effects { shadow, corner_radius: 12.0, ..Effects::default() };
+    scene.world.state.shell.set_effects(Effects { shadow, corner_radius: 12.0, ..Effects::default() });
     // Where it is seen on each of them.
     scene.world.put("window", (60, 50));
     scene.fill();

@@ -49,7 +49,7 @@ pub fn activate_with_token(world: &mut World, client: ClientIndex, window: &Topl
 }
 
 fn is_urgent(world: &World, title: &str) -> bool {
-    world.state.shell.workspaces.is_urgent(world.window(title).id)
+    world.state.shell.workspaces().is_urgent(world.window(title).id)
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn bars_hear_of_it_and_nothing_is_left_of_one_that_closes() {
     assert_eq!(told(&mut world), ["2 urgent", "done"]);
     world.kill(client);
     assert_eq!(told(&mut world), ["2 hidden", "done"]);
-    let screens: Vec<_> = world.state.shell.workspaces.rows();
+    let screens: Vec<_> = world.state.shell.workspaces().rows();
     assert!(upbeat::shell::workspaces::Number::all().all(|number| screens.iter().all(|row| !row.is_urgent(number))));
 }
 
@@ -102,7 +102,7 @@ fn bars_hear_of_it_and_nothing_is_left_of_one_that_closes() {
 fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
     let mut world = World::lit();
     world.state.outputs.set_background([0.0; 3]);
-    world.state.shell.effects.mark =
+    world.state.shell.effects_mut().mark =
         Some(Mark { width: 2.0, colour: Some([0.0, 1.0, 0.0, 1.0]), urgent: [0.0, 0.0, 1.0, 1.0] });
     let rules = toml::from_str::<Config>("[[window]]\nis-urgent = true\nopacity = 0.5").unwrap();
     world.state.outputs.rules_mut().set_windows(rules.windows);
@@ -130,7 +130,7 @@ fn edge_of_an_urgent_window_stays_where_the_focus_has_none() {
     let mut world = World::lit();
     world.state.outputs.set_background([0.0; 3]);
     let config = toml::from_str::<Config>("[effects]\nmark-width = 0\nurgent-colour = \"#0000ff\"").unwrap();
-    world.state.shell.effects = config.effects.drawn();
+    world.state.shell.set_effects(config.effects.drawn());
     let (client, asks) = world.open_filled("asks", (100, 100), RED);
     world.open_filled("works", (100, 100), GREEN);
     world.put("asks", (50, 50));

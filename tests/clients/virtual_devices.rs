@@ -380,7 +380,7 @@ fn what_is_locked_on_the_sessions_keyboard_stays_locked_while_another_types() {
     keyboard.key(0, KEY_A, 1);
     keyboard.key(0, KEY_A, 0);
     world.settle();
-    let handle = world.state.input.keyboard.clone().unwrap();
+    let handle = world.state.input.keyboard().cloned().unwrap();
     assert!(!handle.modifier_state().caps_lock, "another keyboard");
     world.key(KEY_A, true);
     assert!(handle.modifier_state().caps_lock);
@@ -403,7 +403,7 @@ fn after_a_virtual_key(options: &str, act: &[(u32, bool)], after: &[(u32, bool)]
     keyboard.key(0, KEY_A, 0);
     world.settle();
     after.iter().for_each(|(key, pressed)| world.key(*key, *pressed));
-    let held = world.state.input.keyboard.clone().unwrap().modifier_state().serialized;
+    let held = world.state.input.keyboard().cloned().unwrap().modifier_state().serialized;
     (held.locked, held.layout_effective)
 }
 

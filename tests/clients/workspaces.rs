@@ -43,7 +43,7 @@ fn send(world: &mut World, key: u32) {
 }
 
 fn place(world: &World, title: &str) -> (String, u8) {
-    let workspaces = &world.state.shell.workspaces;
+    let workspaces = world.state.shell.workspaces();
     let place = workspaces.place(world.window(title).id).unwrap();
     (workspaces.name(place.screen).unwrap().to_owned(), place.number.get())
 }
@@ -210,7 +210,7 @@ fn a_window_that_is_dragged_to_another_output_belongs_there() {
     world.key(KEY_LEFT_SUPER, false);
     assert_eq!(place(&world, "a").0, "TEST-2");
     // Sent back by name, it lies in the same part of that screen.
-    let (workspaces, id) = (&world.state.shell.workspaces, world.window("a").id);
+    let (workspaces, id) = (world.state.shell.workspaces(), world.window("a").id);
     let (first, before) = (workspaces.screen("TEST-1").unwrap(), world.window("a").rect().loc);
     upbeat::shell::send_to(&mut world.state, id, Place { screen: first, number: number(1) });
     assert_eq!(world.window("a").rect().loc, before - Point::from((OUTPUT.0, 0)));

@@ -263,15 +263,15 @@ impl Player {
 
     /// Nobody keeps the session locked for long: whoever does is thrown out, and somebody takes over and unlocks.
     fn unlock(&mut self) {
-        self.locked = if self.world.state.shell.lock.takes_input() { self.locked + 1 } else { 0 };
+        self.locked = if self.world.state.shell.lock().takes_input() { self.locked + 1 } else { 0 };
         if self.locked > LONGEST_LOCK {
             (0..CLIENTS).for_each(|client| self.leave(client));
         }
-        if !self.world.state.shell.lock.is_abandoned() {
+        if !self.world.state.shell.lock().is_abandoned() {
             return;
         }
         let state = &mut self.world.state;
-        let told = lock::ask(state).ok().and_then(|_| state.shell.lock.shown());
+        let told = lock::ask(state).ok().and_then(|_| state.shell.lock_mut().shown());
         assert!(told.is_some_and(|id| lock::unlock(state, id).is_ok()), "who takes over cannot unlock");
     }
 
@@ -328,10 +328,10 @@ impl Player {
     /// Clients that held keys, the pointer or something that is dragged are gone, and let go of it.
     fn nobody_holds_anything(&self) {
         let (input, shell) = (&self.world.state.input, &self.world.state.shell);
-        let keys = input.keyboard.as_ref().map(|keyboard| keyboard.pressed_keys()).unwrap_or_default();
+        let keys = input.keyboard().map(|keyboard| keyboard.pressed_keys()).unwrap_or_default();
         assert!(keys.is_empty(), "keys are stuck: {keys:?}");
-        assert!(!input.pointer.is_grabbed(), "the pointer is still grabbed");
-        assert!(!input.touch.is_grabbed(), "the fingers are still grabbed");
+        assert!(!input.pointer().is_grabbed(), "the pointer is still grabbed");
+        assert!(!input.touch().is_grabbed(), "the fingers are still grabbed");
         assert!(self.world.state.surfaces.drag_icon().is_none(), "the icon of a drag is left");
         assert!(shell.drag().is_none(), "a window is still held");
         assert!(!shell.has_popup_grab(), "a menu still has a grab");

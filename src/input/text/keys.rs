@@ -48,7 +48,7 @@ fn are_grabbed(state: &State) -> bool {
     let text = &state.input.text;
     // The end of one that had very much is met late.
     let is_there = text.method.as_ref().is_some_and(|method| method.object.is_alive());
-    is_there && text.active.is_some() && !text.grabs.objects.is_empty() && !state.shell.lock.takes_input()
+    is_there && text.active.is_some() && !text.grabs.objects.is_empty() && !state.shell.lock().takes_input()
 }
 
 /// Whether a keyboard is one of the client that is the input method.

@@ -117,7 +117,7 @@ impl Area {
 
     /// The cursor, if anything of it lies above the area and the session is not locked.
     pub fn cursor(&self, state: &mut State, pointed: &mut Pointed) -> Option<CursorSeen> {
-        let (rect, scale) = self.place(state).filter(|_| !state.shell.lock.covers())?;
+        let (rect, scale) = self.place(state).filter(|_| !state.shell.lock().covers())?;
         let position = state.pointer_position();
         let cursor::Pointed { image, hotspot } = cursor::pointed(state, scale)?;
         let at = (position - rect.loc.to_f64()).to_physical(scale).to_i32_round();
@@ -156,8 +156,8 @@ fn shown(state: &State, id: WindowId) -> Option<&Window> {
 /// Where a window alone is, and the scale of the output that it is on.
 fn window_place(state: &State, window: &Window) -> Option<(Rectangle<i32, Logical>, f64)> {
     let rect = Rectangle::new(window.rect().loc, window.geometry().size);
-    let place = state.shell.workspaces.place(window.id);
-    let name = place.and_then(|place| state.shell.workspaces.name(place.screen));
+    let place = state.shell.workspaces().place(window.id);
+    let name = place.and_then(|place| state.shell.workspaces().name(place.screen));
     let output = name.and_then(|name| state.outputs.iter().find(|output| output.name() == name));
     let scale = output.or(state.outputs.iter().next()).map_or(1.0, |output| output.current_scale().fractional_scale());
     let count = f64::from(rect.size.w) * f64::from(rect.size.h) * scale * scale;
@@ -170,7 +170,7 @@ pub(super) fn portrait(state: &mut State, id: WindowId, with_cursor: bool) -> Op
     let window = shown(state, id)?;
     let (area, scale) = window_place(state, window)?;
     let mut scene = Scene { size: pixels(area.size, scale), ..Scene::default() };
-    if state.shell.lock.covers() {
+    if state.shell.lock().covers() {
         scene.locked = true;
         return Some(scene);
     }

@@ -233,7 +233,7 @@ fn sight(
         return Err(Reason::Buffer);
     }
     let output = state.outputs.by_id(id).ok_or(Reason::Hidden)?;
-    if !output.on || scene.locked || state.shell.lock.covers() {
+    if !output.on || scene.locked || state.shell.lock().covers() {
         return Err(Reason::Hidden);
     }
     if !state.shell.is_still() {

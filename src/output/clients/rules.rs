@@ -179,7 +179,7 @@ pub(in crate::output) fn refresh(state: &mut State) {
     if stale.all {
         wishes::renew_all(state);
         let State { shell, outputs, .. } = &mut *state;
-        if shell.layers.renew_looks(|namespace| outputs.rules.layer_look(namespace)) {
+        if shell.layers_mut().renew_looks(|namespace| outputs.rules.layer_look(namespace)) {
             state.update_keyboard();
             crate::output::need_all(state);
         }

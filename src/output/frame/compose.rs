@@ -74,7 +74,7 @@ pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Sce
         output.reclaim(Arc::new(scene));
         return Came::Nothing { fresh };
     }
-    if shell.overlays.hud && !scene.composes_like(&output.drawn) {
+    if shell.overlays().shows_figures() && !scene.composes_like(&output.drawn) {
         let (begun, cost) = (clock.now(), kept.hud_cost);
         let figures = || hud::figures(output, (shell, surfaces), statistics, cost);
         overlays::renew_hud(kept, &mut scene, (id, &output.output), figures);

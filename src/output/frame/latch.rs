@@ -198,7 +198,7 @@ fn attend(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Inst
     let now = state.clock.now();
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
-    let layers = [shell.layers.with_keyboard(), shell.layers.pressed()];
+    let layers = [shell.layers().with_keyboard(), shell.layers().pressed()];
     let windows = [shell.focused(), shell.pressed()];
     let roots = layers.map(|pinned| pinned.map(|pinned| pinned.surface().clone()));
     let are_others = output.attended.replace(windows, roots);

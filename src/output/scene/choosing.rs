@@ -23,7 +23,6 @@ use crate::scene::Scene;
 use crate::shell::effects::Effects;
 use crate::shell::layers::Pinned;
 use crate::shell::layers::placing::Level;
-use crate::shell::overview::Overlays;
 use crate::shell::render_order::{Stacked, View};
 use crate::shell::{Hand, Shell};
 use crate::state::State;
@@ -55,7 +54,7 @@ fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output)> {
         layers,
         effects: Vec::new(),
         cursor: crate::output::scene::cursor::layer(state, id),
-        picks_region: state.shell.overlays.region.is_on(),
+        picks_region: state.shell.overlays().region().is_on(),
         locked: false,
     };
     Some((scene, handle))
@@ -88,12 +87,12 @@ impl<'a> Choosing<'a> {
         self.popups(shell, output, Level::Overlay);
         self.level(shell, output, Level::Overlay);
         // Nobody asks windows where nobody is pinned.
-        if shell.layers.is_bare(output) {
+        if shell.layers().is_bare(output) {
             return;
         }
         if shell.is_covered_in(view) {
             self.each(shell, output, Level::Top, |placing, scene, pinned| {
-                if shell.layers.rises(pinned) {
+                if shell.layers().rises(pinned) {
                     placing.popups_of(scene, shell, pinned);
                     placing.pinned(scene, pinned);
                 }
@@ -120,7 +119,7 @@ impl<'a> Choosing<'a> {
     }
 
     fn each(&mut self, shell: &Shell, output: &Output, level: Level, add: impl Fn(&Placing<'a>, &mut Scene, &Pinned)) {
-        for pinned in shell.layers.downward(output, level) {
+        for pinned in shell.layers().downward(output, level) {
             if self.is_done() {
                 return;
             }
@@ -143,7 +142,7 @@ fn choose_lock(state: &mut State, id: OutputId) -> Scene {
     let Some((mut scene, handle)) = begin(state, id) else { return Scene::default() };
     (scene.background, scene.locked) = (LOCKED, true);
     let kept = &mut state.outputs.overlays;
-    if state.shell.lock.is_abandoned() {
+    if state.shell.lock().is_abandoned() {
         overlays::show_lock(kept, &mut scene, (id, &handle));
     } else {
         kept.forget();
@@ -153,7 +152,7 @@ fn choose_lock(state: &mut State, id: OutputId) -> Scene {
         placing.popups_of(&mut scene, &state.shell, keyboard);
         placing.pinned(&mut scene, keyboard);
     }
-    if let Some(surface) = state.shell.lock.seen_on(&handle) {
+    if let Some(surface) = state.shell.lock().seen_on(&handle) {
         placing.filling(&mut scene, surface, geometry(&handle).loc);
     }
     scene
@@ -161,7 +160,7 @@ fn choose_lock(state: &mut State, id: OutputId) -> Scene {
 
 /// What output `id` is to show in the frame presented at `present`.
 pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instant) -> Scene {
-    if state.shell.lock.covers() {
+    if state.shell.lock().covers() {
         return choose_lock(state, id);
     }
     let Some((scene, handle)) = begin(state, id) else { return Scene::default() };
@@ -172,7 +171,7 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
         let at = state.drag_position().to_i32_round() + offset;
         choosing.placing.unscaled(&mut choosing.scene, icon, at);
     }
-    let hud = state.shell.overlays.hud;
+    let hud = state.shell.overlays().shows_figures();
     if hud {
         let crate::output::Outputs { list, overlays: kept, statistics, .. } = &mut state.outputs;
         let cost = kept.hud_cost;
@@ -183,9 +182,10 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
         }
     }
     let kept = &mut state.outputs.overlays;
-    let Overlays { overview, help, notices, question, .. } = &state.shell.overlays;
-    let asks = question.shown.is_seen(present);
-    let picks = state.shell.overlays.region.is_on();
+    let overlays = state.shell.overlays();
+    let (overview, help, notices) = (overlays.overview(), overlays.help(), overlays.notices());
+    let asks = overlays.question().shown.is_seen(present);
+    let picks = state.shell.overlays().region().is_on();
     let (overview, help, notices) = (overview.is_seen(present), help.is_seen(present), notices.shown.is_seen(present));
     if notices {
         overlays::show_notices(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
@@ -200,7 +200,7 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
         let bindings = &state.bindings;
         overlays::show_help(&state.shell, bindings, kept, &mut choosing.scene, (id, &handle), present);
     }
-    let aims = state.shell.aim.is_some();
+    let aims = state.shell.aim().is_some();
     if aims {
         overlays::show_aim(&state.shell, kept, &mut choosing.scene, (id, &handle));
     }
@@ -227,7 +227,7 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
         overlays::show_overview(shell, kept, &mut choosing.scene, (id, &handle), present);
         choosing.bare.keep(&mut choosing.scene);
     }
-    let hints = shell.overlays.hint && shell.layers.is_bare(&handle);
+    let hints = shell.overlays().shows_hint() && shell.layers().is_bare(&handle);
     if hints {
         overlays::show_hint(&state.bindings, kept, &mut choosing.scene, (id, &handle));
         choosing.bare.keep(&mut choosing.scene);

@@ -115,8 +115,8 @@ pub(in crate::output) fn layer(state: &mut State, id: OutputId) -> Option<Cursor
     let output = state.outputs.by_id(id)?;
     let (area, scale) = (geometry(&output.output), output.output.current_scale().fractional_scale());
     let (turn, plane) = (turn_of(&output.output), output.display.capabilities().cursor_plane);
-    let screen = state.shell.workspaces.screen(&output.output.name());
-    let picked = state.shell.overlays.region.picked();
+    let screen = state.shell.workspaces().screen(&output.output.name());
+    let picked = state.shell.overlays().region().picked();
     if plane.is_none() && picked.is_some_and(|picked| Some(picked.screen) == screen) {
         // It would be drawn into the picture.
         return None;

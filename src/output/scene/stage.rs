@@ -159,8 +159,8 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
 fn basis(state: &State, id: OutputId) -> Option<Basis> {
     let output = state.outputs.by_id(id)?;
     // What is said of frames changes with each.
-    if state.shell.overlays.hud
-        || state.shell.lock.covers()
+    if state.shell.overlays().shows_figures()
+        || state.shell.lock().covers()
         || !state.shell.is_still()
         || state.surfaces.drag_icon().is_some()
         || output.keeps
@@ -188,7 +188,7 @@ fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> 
     let effects = output.stage.effects.clone();
     let Basis { size, turn, .. } = basis;
     let cursor = cursor::layer(state, id);
-    let picks_region = state.shell.overlays.region.is_on();
+    let picks_region = state.shell.overlays().region().is_on();
     Some(Scene { size, turn, background, layers, effects, cursor, picks_region, locked: false })
 }
 

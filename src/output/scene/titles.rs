@@ -71,8 +71,8 @@ pub fn attend(state: &mut State) {
 
 fn says(state: &State, seen: WindowId, windows: &[WindowId]) -> Option<Says> {
     let shell = &state.shell;
-    let place = shell.workspaces.place(seen)?;
-    let name = shell.workspaces.name(place.screen)?;
+    let place = shell.workspaces().place(seen)?;
+    let name = shell.workspaces().name(place.screen)?;
     let output = state.outputs.iter().find(|output| output.name() == name)?;
     let scale = output.current_scale().fractional_scale();
     let physical = |length: i32| (f64::from(length) * scale).round() as i32;

@@ -43,11 +43,11 @@ pub fn attend(state: &mut State) -> Option<Instant> {
     let is_inhibited = asks && super::idle_inhibit::inhibits(state);
     let now = state.clock.now();
     let waiting = &mut state.protocols.idle_notify.waiting;
-    waiting.look(state.input.last_use, is_inhibited, now, |notification, told| match told {
+    waiting.look(state.input.last_use(), is_inhibited, now, |notification, told| match told {
         Told::Idled => notification.idled(),
         Told::Resumed => notification.resumed(),
     });
-    state.input.waking.is_awaited = waiting.is_any_idle();
+    state.input.await_use(waiting.is_any_idle());
     waiting.wake()
 }
 

@@ -28,7 +28,7 @@ pub(super) fn make(
     if compositor::give_role(&surface, ROLE).is_err() {
         return method.post_error(ROLE_ERROR, "the surface has another role");
     }
-    if state.shell.input_popups.has(&surface) {
+    if state.shell.input_popups().has(&surface) {
         return method.post_error(ROLE_ERROR, "the surface is a popup of an input method already");
     }
     if text::is_registered(state, method) {

@@ -20,7 +20,7 @@ pub(super) fn device_made(state: &mut State, client: &Client, display: &DisplayH
     let number = guard::number_of_newest(Kind::Devices);
     let device = number.and_then(|number| client.object_from_protocol_id(display, number).ok());
     state.protocols.selection.devices.extend(device);
-    let focus = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus()?.client());
+    let focus = state.input.keyboard().and_then(|keyboard| keyboard.current_focus()?.client());
     if focus.is_some_and(|focus| focus == *client) {
         changed(state, Some(client.clone()));
     }
@@ -35,6 +35,6 @@ pub fn attend(state: &mut State) {
 }
 
 fn tell(state: &State, client: Option<Client>) {
-    set_data_device_focus(&state.display_handle, &state.input.seat, client.clone());
-    set_primary_focus(&state.display_handle, &state.input.seat, client);
+    set_data_device_focus(&state.display_handle, state.input.seat(), client.clone());
+    set_primary_focus(&state.display_handle, state.input.seat(), client);
 }

@@ -43,7 +43,7 @@ fn is_behind(client: &Client) -> bool {
 /// Whether `by` may set a selection now: not while others have much to read that have been reading until lately.
 pub(super) fn may_hear(state: &mut State, by: Option<&Client>) -> bool {
     let now = state.clock.now();
-    let focus = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus()?.client());
+    let focus = state.input.keyboard().and_then(|keyboard| keyboard.current_focus()?.client());
     let Listeners { managers, behind } = &mut state.protocols.selection.listeners;
     behind.retain(|(client, _)| is_connected(client) && is_behind(client));
     for client in managers.iter().chain(&focus).filter(|client| Some(*client) != by) {

@@ -35,7 +35,7 @@ impl fmt::Debug for OwnSelection {
 
 /// From now on a PNG is what is pasted, until something else is copied.
 pub fn offer_picture(state: &mut State, png: Arc<Vec<u8>>) {
-    let (display, seat) = (state.display_handle.clone(), state.input.seat.clone());
+    let (display, seat) = (state.display_handle.clone(), state.input.seat().clone());
     // The selection of a client ends here: its source, when it is destroyed, must not clear this one.
     state.protocols.selection.clipboard = None;
     set_data_device_selection::<State>(&display, &seat, vec![TYPE.to_owned()], OwnSelection(png));

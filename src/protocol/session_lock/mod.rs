@@ -52,10 +52,10 @@ pub struct Data {
 
 /// Tells the locker when nothing else can be seen any more.
 pub(super) fn refresh(state: &mut State) {
-    if !state.shell.lock.is_to_be_told() || !output::lock::is_everywhere(state) {
+    if !state.shell.lock().is_to_be_told() || !output::lock::is_everywhere(state) {
         return;
     }
-    let told = state.shell.lock.shown();
+    let told = state.shell.lock_mut().shown();
     if let Some((id, holder)) = &state.protocols.session_lock.holder
         && told == Some(*id)
     {
@@ -121,7 +121,7 @@ impl Dispatch<ExtSessionLockV1, Data, State> for Handlers {
                 Some(Ok(())) => data.has_ended.store(true, Ordering::Relaxed),
                 _ => object.post_error(Error::InvalidUnlock, "this lock was not told that it is locked"),
             },
-            Request::Destroy if data.id.is_some_and(|id| state.shell.lock.was_told(id)) => {
+            Request::Destroy if data.id.is_some_and(|id| state.shell.lock().was_told(id)) => {
                 object.post_error(Error::InvalidDestroy, "the session is locked: only unlock_and_destroy unlocks it");
             }
             Request::Destroy => {

@@ -43,12 +43,12 @@ pub(super) fn make(
     if is_attached(&surface) || surface::has_content(&surface) {
         return lock.post_error(LockError::AlreadyConstructed, "the surface has a buffer already");
     }
-    if state.shell.lock.is_surface(&surface) {
+    if state.shell.lock().is_surface(&surface) {
         return lock.post_error(LockError::Role, "the surface is one of a lock already");
     }
     // Of an output that is gone nothing is shown, and nobody is told.
     let Some(output) = Output::from_resource(output) else { return };
-    if state.shell.lock.has_surface_on(by, &output) {
+    if state.shell.lock().has_surface_on(by, &output) {
         return lock.post_error(LockError::DuplicateOutput, "there is a surface for this output already");
     }
     lock::new_surface(state, by, &surface, output, object);

@@ -133,7 +133,7 @@ fn look(state: &mut State) {
             },
             |look| look.number,
         );
-        let name = shell.workspaces.place(window.id).and_then(|place| shell.workspaces.name(place.screen));
+        let name = shell.workspaces().place(window.id).and_then(|place| shell.workspaces().name(place.screen));
         let look = Look {
             number,
             names,

@@ -46,7 +46,7 @@ pub fn positioner_is_complete(surface: &WlSurface, positioner: &PositionerState)
 /// error.
 pub fn is_first_role(state: &State, surface: &WlSurface) -> bool {
     let is_first = state.shell.window_of_root(surface).is_none() && state.shell.popup(surface).is_none();
-    if !is_first && let Some(xdg_surface) = &state.shell.constructing {
+    if !is_first && let Some(xdg_surface) = state.shell.constructing() {
         xdg_surface.post_error(xdg_surface::Error::AlreadyConstructed, "the surface is a window or a popup already");
     }
     is_first
@@ -152,7 +152,7 @@ impl Dispatch<XdgSurface, XdgSurfaceUserData, State> for Handlers {
             other => other,
         };
         // The role's handler is called inside and finds here which xdg_surface it belongs to.
-        state.shell.constructing = Some(xdg_surface.clone());
+        state.shell.set_constructing(Some(xdg_surface.clone()));
         <XdgShellState as Dispatch<XdgSurface, XdgSurfaceUserData, State>>::request(
             state,
             client,
@@ -162,7 +162,7 @@ impl Dispatch<XdgSurface, XdgSurfaceUserData, State> for Handlers {
             display,
             init,
         );
-        state.shell.constructing = None;
+        state.shell.set_constructing(None);
     }
 
     fn destroyed(state: &mut State, client: ClientId, xdg_surface: &XdgSurface, data: &XdgSurfaceUserData) {

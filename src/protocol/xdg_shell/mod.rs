@@ -34,7 +34,7 @@ impl XdgShellHandler for State {
 
     fn new_toplevel(&mut self, toplevel: ToplevelSurface) {
         if checks::is_first_role(self, toplevel.wl_surface()) {
-            checks::watch_role(toplevel.wl_surface(), self.shell.constructing.clone());
+            checks::watch_role(toplevel.wl_surface(), self.shell.constructing().cloned());
             shell::new_toplevel(self, toplevel);
         }
     }
@@ -42,7 +42,7 @@ impl XdgShellHandler for State {
     fn new_popup(&mut self, popup: PopupSurface, positioner: PositionerState) {
         let surface = popup.wl_surface();
         if checks::is_first_role(self, surface) && checks::positioner_is_complete(surface, &positioner) {
-            checks::watch_role(surface, self.shell.constructing.clone());
+            checks::watch_role(surface, self.shell.constructing().cloned());
             shell::popup::new_popup(self, popup);
         }
     }

@@ -33,7 +33,7 @@ pub(super) fn all(state: &State) -> Vec<ClientUse> {
 /// Those who were ended of late, the last one first.
 pub(super) fn ended(state: &State) -> Vec<EndedClient> {
     let now = state.clock.now();
-    let notices = state.shell.overlays.notices.remembered().rev();
+    let notices = state.shell.overlays().notices().remembered().rev();
     notices
         .map(|notice| EndedClient {
             pid: notice.ended.pid,

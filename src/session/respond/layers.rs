@@ -11,7 +11,7 @@ use upbeat_record::ipc::message::{Layer, LayerLevel};
 
 /// All of it, in the order in which it came.
 pub(super) fn all(state: &State) -> Vec<Layer> {
-    state.shell.layers.shown().map(|pinned| describe(state, pinned)).collect()
+    state.shell.layers().shown().map(|pinned| describe(state, pinned)).collect()
 }
 
 fn describe(state: &State, pinned: &Pinned) -> Layer {

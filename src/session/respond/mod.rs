@@ -136,7 +136,7 @@ fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket:
     };
     let Some(output) = output else { return Met::refused("the output is gone") };
     let name = output.output().name();
-    if !output.may_be_captured(state.shell.lock.covers()) {
+    if !output.may_be_captured(state.shell.lock().covers()) {
         return Met::refused(format!("{name} is just being locked"));
     }
     match output.picture(&state.shell, true) {

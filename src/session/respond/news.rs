@@ -48,7 +48,7 @@ fn look(state: &mut State, known: Option<&Picture>) -> Picture {
         windows,
         layers: layers::all(state),
         keyboard,
-        mistake: state.shell.overlays.notices.mistake_in_force().map(str::to_owned),
+        mistake: state.shell.overlays().notices().mistake_in_force().map(str::to_owned),
     }
 }
 

@@ -21,7 +21,7 @@ impl Picks for Asker {
 
 /// Lets the user pick a window.
 pub(super) fn begin(state: &mut State, ticket: &Ticket<'_>) -> Met {
-    if state.shell.lock.takes_input() {
+    if state.shell.lock().takes_input() {
         return Met::refused("the session is locked");
     }
     picking::begin(state, Box::new(Asker(ticket.completion())));

@@ -9,7 +9,7 @@ use upbeat_record::ipc::message::{Workspace, WorkspaceOrder};
 
 /// Workspaces that are seen or have windows.
 pub(super) fn all(state: &State) -> Vec<Workspace> {
-    let workspaces = &state.shell.workspaces;
+    let workspaces = state.shell.workspaces();
     let of = |(screen, name): (Screen, &str)| {
         let name = name.to_owned();
         Number::all().filter_map(move |number| {
@@ -29,7 +29,7 @@ pub(super) fn follow(state: &mut State, order: &WorkspaceOrder) -> Answered {
     if let Some(window) = order.window {
         super::windows::client_of(state, window)?;
     }
-    let own = order.window.and_then(|window| state.shell.workspaces.place(window)).map(|place| place.screen);
+    let own = order.window.and_then(|window| state.shell.workspaces().place(window)).map(|place| place.screen);
     let screen = match &order.output {
         Some(name) => Some(named(state, name)?),
         None => own.or_else(|| spaces::current_screen(state)),
@@ -43,7 +43,7 @@ pub(super) fn follow(state: &mut State, order: &WorkspaceOrder) -> Answered {
 }
 
 fn named(state: &State, name: &str) -> Result<Screen, String> {
-    let workspaces = &state.shell.workspaces;
+    let workspaces = state.shell.workspaces();
     workspaces.screen(name).ok_or_else(|| {
         let names: Vec<String> = workspaces.screens().map(|(_, name)| name.to_owned()).collect();
         format!("there is no output called {name}; {}", there_is(&names))

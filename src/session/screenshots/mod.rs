@@ -43,7 +43,7 @@ const PATIENCE: Span = Span::from_millis(1_000);
 
 /// Takes a screenshot. While the session is locked there is none, and no notice either: the lock screen shows none.
 pub(super) fn take(state: &mut State, of: ScreenshotOf) {
-    if state.shell.lock.takes_input() || state.shell.lock.covers() {
+    if state.shell.lock().takes_input() || state.shell.lock().covers() {
         return;
     }
     match of {
@@ -55,7 +55,7 @@ pub(super) fn take(state: &mut State, of: ScreenshotOf) {
 
 fn take_of_screen(state: &mut State) {
     let output = super::respond::focused_output(state).and_then(|id| state.outputs.by_id(id));
-    let screen = output.and_then(|output| state.shell.workspaces.screen(&output.output().name()));
+    let screen = output.and_then(|output| state.shell.workspaces().screen(&output.output().name()));
     match screen {
         Some(screen) => region::pick_all(state, screen),
         None => fail(state, NOT_TAKEN, "There is no screen."),
@@ -79,12 +79,12 @@ fn take_of_output(state: &mut State, id: OutputId, part: Option<Rectangle<f64, L
 /// A screen or region that was picked is taken once the screen shows it undimmed and without the cursor, or is not where the
 /// screen shows nothing new. Returns when it is to be looked at again.
 pub(super) fn attend(state: &mut State) -> Option<Instant> {
-    if state.shell.lock.takes_input() {
+    if state.shell.lock().takes_input() {
         region::cancel(state);
         return None;
     }
-    let picked = state.shell.overlays.region.picked()?;
-    let name = state.shell.workspaces.name(picked.screen);
+    let picked = state.shell.overlays().region().picked()?;
+    let name = state.shell.workspaces().name(picked.screen);
     let output = state.outputs.states().find(|output| Some(&*output.output().name()) == name);
     let is_ready = output.is_none_or(|output| !output.is_on() || output.is_ready_for_screenshot());
     let end = picked.since + PATIENCE;

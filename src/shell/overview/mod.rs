@@ -26,27 +26,27 @@ use upbeat_timing::time::Instant;
 #[derive(Debug, Default)]
 pub struct Overlays {
     /// The overview.
-    pub overview: Toggle,
+    pub(super) overview: Toggle,
     /// Its things that make room.
     pub(super) glides: Glides,
     /// The window that Enter takes.
-    pub selected: Option<WindowId>,
+    pub(super) selected: Option<WindowId>,
     /// What it shows are these windows alone, in this order, to switch among them ([`switch_among`]).
     switched: Option<Vec<WindowId>>,
     /// The list of shortcuts.
-    pub help: Toggle,
+    pub(super) help: Toggle,
     /// On which output that is.
-    pub help_on: Option<Screen>,
+    pub(super) help_on: Option<Screen>,
     /// Notices, which take no input.
-    pub notices: Notices,
+    pub(super) notices: Notices,
     /// Whether the session is to end.
-    pub question: Question,
+    pub(super) question: Question,
     /// A part of the screen is picked.
-    pub region: RegionPick,
+    pub(super) region: RegionPick,
     /// Figures of frames are seen.
-    pub hud: bool,
+    pub(super) hud: bool,
     /// No window was opened yet: an empty desktop says which key shows the others.
-    pub hint: bool,
+    pub(super) hint: bool,
 }
 
 impl Overlays {
@@ -61,6 +61,61 @@ impl Overlays {
 }
 
 impl Overlays {
+    /// Whether the overview is there.
+    pub const fn overview(&self) -> &Toggle {
+        &self.overview
+    }
+
+    /// Whether the list of shortcuts is there.
+    pub const fn help(&self) -> &Toggle {
+        &self.help
+    }
+
+    /// Notices, which take no input.
+    pub const fn notices(&self) -> &Notices {
+        &self.notices
+    }
+
+    /// Whether the session is to end.
+    pub const fn question(&self) -> &Question {
+        &self.question
+    }
+
+    /// A part of the screen is picked.
+    pub const fn region(&self) -> &RegionPick {
+        &self.region
+    }
+
+    /// The window that Enter takes.
+    pub const fn selected(&self) -> Option<WindowId> {
+        self.selected
+    }
+
+    /// On which output the list of shortcuts is.
+    pub const fn help_on(&self) -> Option<Screen> {
+        self.help_on
+    }
+
+    /// Whether figures of frames are seen.
+    pub const fn shows_figures(&self) -> bool {
+        self.hud
+    }
+
+    /// Whether an empty desktop says which key shows the others: no window was opened yet.
+    pub const fn shows_hint(&self) -> bool {
+        self.hint
+    }
+
+    /// An empty desktop says so, or does not.
+    pub const fn set_hint(&mut self, shows: bool) {
+        self.hint = shows;
+    }
+
+    /// The built-in defaults are in force, which a notice says.
+    pub const fn note_defaults(&mut self) {
+        self.notices.on_defaults = true;
+    }
+
     /// Whether input is for them.
     pub const fn take_input(&self) -> bool {
         self.overview.is_on() || self.covers_all()

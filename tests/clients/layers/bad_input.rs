@@ -165,5 +165,5 @@ fn surfaces_that_go_in_any_order_leave_nothing_behind() {
     world.answer_in(client, &again, RED);
     assert_eq!(rect(world.window("a")).1, 10);
     world.kill(client);
-    assert_eq!((rect(world.window("a")).1, world.state.shell.layers.shown().count()), (0, 0));
+    assert_eq!((rect(world.window("a")).1, world.state.shell.layers().shown().count()), (0, 0));
 }

@@ -143,7 +143,7 @@ fn bars_stay_what_they_are_in_the_overview() {
     world.click(10.0, 10.0);
     let heard = world.client(client).take_events();
     assert!(heard.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })), "{heard:?}");
-    assert!(world.state.shell.overlays.overview.is_on(), "the bar was meant, not the overview");
+    assert!(world.state.shell.overlays().overview().is_on(), "the bar was meant, not the overview");
     // A launcher that opens there is typed into.
     world.pin(client, Layer::Overlay, GREEN, launcher(Wants::Exclusive));
     assert!(is_typed_into(&mut world, client));
@@ -169,7 +169,7 @@ fn a_bar_has_menus_that_lie_above_windows_and_take_a_grab() {
     world.client(client).show(&popup.surface, 100, 80);
     world.settle();
     let shell = &world.state.shell;
-    let root = shell.layers.shown().next().unwrap().surface();
+    let root = shell.layers().shown().next().unwrap().surface();
     let at: Vec<_> = shell.popups_of(root).map(|(_, at)| (at.x, at.y)).collect();
     assert_eq!(at, [(OUTPUT.0 - 100, 30)], "it slides back onto the screen");
     let hit = shell.hit((f64::from(OUTPUT.0) - 50.0, 60.0).into()).expect("somebody is there").0;

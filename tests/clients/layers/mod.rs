@@ -31,7 +31,7 @@ fn place(world: &World, pinned: &LayerSurface) -> (i32, i32, i32, i32) {
     let of = |surface: &smithay::reexports::wayland_server::protocol::wl_surface::WlSurface| {
         smithay::reexports::wayland_server::Resource::id(surface).protocol_id()
     };
-    let found = world.state.shell.layers.shown().find(|known| of(known.surface()) == number).expect("it is shown");
+    let found = world.state.shell.layers().shown().find(|known| of(known.surface()) == number).expect("it is shown");
     let rect = found.rect();
     (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
 }
@@ -198,7 +198,7 @@ fn layers_close_with_their_output_and_follow_its_size() {
     assert_eq!(place(&world, &right), (OUTPUT.0, 0, OUTPUT.0, 30));
     world.unplug("TEST-2");
     assert_eq!(world.client(client).said_to(&right), [LayerSaid::Closed]);
-    assert_eq!(world.state.shell.layers.shown().count(), 0);
+    assert_eq!(world.state.shell.layers().shown().count(), 0);
     // What it says now means nothing.
     right.layer.set_size(0, 50);
     right.surface.commit();

@@ -86,7 +86,7 @@ fn pictures_that_are_taken_meanwhile_show_the_lock() {
     locker.pane(&mut world, 0);
     locker.draw(&mut world, 0, 1, OUTPUT, BLUE);
     // It is granted, and what is on screen is older.
-    assert!(world.state.shell.lock.covers() && middle(&world) == GREEN);
+    assert!(world.state.shell.lock().covers() && middle(&world) == GREEN);
     for pass in 0..2 {
         let client = world.client(camera);
         let (buffer, output) = (client.buffer(OUTPUT.0, OUTPUT.1), client.bind_output());

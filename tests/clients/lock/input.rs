@@ -52,13 +52,13 @@ fn shortcuts_do_not_work_but_those_that_are_marked() {
     world.open_in(client, "b", 200, 100);
     world.chord(&[KEY_LEFT_SUPER], KEY_O);
     let locker = Locker::lock(&mut world, BLUE);
-    assert!(!world.state.shell.overlays.take_input(), "the overview is gone");
+    assert!(!world.state.shell.overlays().take_input(), "the overview is gone");
     for (held, key) in [(KEY_LEFT_SUPER, KEY_O), (KEY_LEFT_SUPER, KEY_F1), (KEY_LEFT_ALT, KEY_TAB)] {
         world.client(locker.client).take_events();
         world.chord(&[held], key);
         assert_eq!(heard(&mut world, locker.client), ["key"]);
     }
-    assert!(!world.state.shell.overlays.take_input());
+    assert!(!world.state.shell.overlays().take_input());
     assert_eq!(world.focused().as_deref(), Some("b"));
     let switch = world.state.bindings.keys.keys().find(|chord| chord.to_string() == "Alt+Tab").copied().unwrap();
     world.state.bindings.when_locked.insert(switch);

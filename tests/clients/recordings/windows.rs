@@ -76,7 +76,7 @@ fn a_window_is_recorded_alone_though_others_cover_it() {
 fn a_window_that_is_recorded_counts_as_seen_on_a_workspace_that_is_not() {
     let mut stage = Stage::new(World::lit(), Options::empty());
     let (world, client) = (&mut stage.world, stage.client);
-    let (id, workspaces) = (world.window("a").id, &world.state.shell.workspaces);
+    let (id, workspaces) = (world.window("a").id, world.state.shell.workspaces());
     let place = workspaces.place(id).unwrap();
     let second = Number::try_from(2_u8).unwrap();
     upbeat::shell::send_to(&mut world.state, id, Place { number: second, ..place });

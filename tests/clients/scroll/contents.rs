@@ -101,7 +101,7 @@ fn the_pointer_is_on_the_content_at_its_place_in_the_document_and_not_on_what_is
     assert_eq!(entered(&mut stage), Some((tile, 100.0, 170.0)));
     let origin = stage.world.window("view").origin();
     stage.world.point(f64::from(origin.x + 100), f64::from(origin.y + VIEW.1) + 0.5);
-    assert!(stage.world.state.input.pointer.current_focus().is_none(), "nothing is there");
+    assert!(stage.world.state.input.pointer().current_focus().is_none(), "nothing is there");
 }
 
 #[test]

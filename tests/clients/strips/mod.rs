@@ -243,8 +243,8 @@ fn a_window_is_taken_out_of_its_column_by_hand_and_put_back_by_key() {
 
 /// The number of the workspace that a window is on, and the name of its output.
 fn whereabouts(world: &World, title: &str) -> (u8, String) {
-    let place = world.state.shell.workspaces.place(world.window(title).id).unwrap();
-    (place.number.get(), world.state.shell.workspaces.name(place.screen).unwrap().to_owned())
+    let place = world.state.shell.workspaces().place(world.window(title).id).unwrap();
+    (place.number.get(), world.state.shell.workspaces().name(place.screen).unwrap().to_owned())
 }
 
 fn act(world: &mut World, action: &str) {

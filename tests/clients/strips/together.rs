@@ -98,13 +98,13 @@ pub fn arrangements_of_changing_wishes() -> u64 {
     for number in 0..MANY {
         open(&mut world, &format!("column {number}"));
     }
-    let before = world.state.shell.strips.arrangements();
+    let before = world.state.shell.strips().arrangements();
     for round in 0..TURNS {
         window.toplevel.set_min_size(900 + round as i32 % 2, 0);
         window.surface.commit();
         world.turn();
     }
-    let arrangements = world.state.shell.strips.arrangements() - before;
+    let arrangements = world.state.shell.strips().arrangements() - before;
     assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
     world.until("the newest wish", |world| rect(world, "a").2 == 901);
     arrangements
@@ -158,8 +158,10 @@ fn the_window_with_the_focus_has_an_edge_that_covers_nobody() {
     const MARK: u32 = 0x00ff_ffff;
     let mut world = World::lit();
     world.state.outputs.set_background([0.0; 3]);
-    world.state.shell.effects =
-        Effects { mark: Some(Mark { width: 2.0, colour: Some([1.0; 4]), urgent: [0.0; 4] }), ..Effects::default() };
+    world.state.shell.set_effects(Effects {
+        mark: Some(Mark { width: 2.0, colour: Some([1.0; 4]), urgent: [0.0; 4] }),
+        ..Effects::default()
+    });
     strips::set_mode(&mut world.state, Mode::Strip);
     for (title, colour) in [("a", RED), ("b", GREEN)] {
         world.open_filled_as_asked(title, colour);

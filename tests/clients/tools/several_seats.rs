@@ -254,14 +254,14 @@ fn tool_has_the_cursor_that_its_client_sets_while_it_is_near() {
     let shapes = client.globals().cursor_shapes.get_tablet_tool_v2(&tool, &client.handle(), ());
     tool.set_cursor(0, Some(&surface), 3, 4);
     world.settle();
-    assert!(world.state.input.cursor.surface().is_some());
+    assert!(world.state.input.cursor().surface().is_some());
     shapes.set_shape(0, Shape::Crosshair);
     world.settle();
-    assert!(world.state.input.cursor.surface().is_none(), "it has a shape");
+    assert!(world.state.input.cursor().surface().is_none(), "it has a shape");
     pen_at(&mut world, (10, 20), ToolAction::Leave);
     tool.set_cursor(0, Some(&surface), 3, 4);
     world.settle();
-    assert!(world.state.input.cursor.surface().is_none(), "the tool is not on a surface of the client");
+    assert!(world.state.input.cursor().surface().is_none(), "the tool is not on a surface of the client");
     assert!(world.client(a).error.is_none());
     let none = wp_cursor_shape_device_v1::Request::SetShape { serial: 0, shape: WEnum::Unknown(999) };
     shapes.send_request(none).unwrap();

@@ -92,7 +92,7 @@ fn where_windows_are_columns_by_default_workspaces_lie_below_each_other() {
     let mut world = slides(0);
     strips::set_mode(&mut world.state, Mode::Strip);
     // The edge around the one with the focus has another colour.
-    world.state.shell.effects.mark = None;
+    world.state.shell.effects_mut().mark = None;
     slides_rightly(&mut world, true);
 }
 

@@ -88,7 +88,7 @@ impl Story {
             Step::Send(which, second, to) => {
                 let Some(id) = id(world, which) else { return };
                 let name = if second { "TEST-2" } else { "TEST-1" };
-                let Some(screen) = world.state.shell.workspaces.screen(name) else { return };
+                let Some(screen) = world.state.shell.workspaces().screen(name) else { return };
                 upbeat::shell::send_to(&mut world.state, id, Place { screen, number: number(to) });
             }
             Step::Activate(which) => {
@@ -120,11 +120,11 @@ impl Story {
     fn check(&self) {
         let shell = &self.world.state.shell;
         for window in shell.windows() {
-            let place = shell.workspaces.place(window.id).expect("every window is on a workspace");
-            assert!(shell.workspaces.screens().any(|(screen, _)| screen == place.screen), "that can be reached");
+            let place = shell.workspaces().place(window.id).expect("every window is on a workspace");
+            assert!(shell.workspaces().screens().any(|(screen, _)| screen == place.screen), "that can be reached");
         }
         assert!(shell.focused().is_none_or(|id| shell.is_visible(id)), "the focus is on something that is seen");
-        let keyboard = self.world.state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
+        let keyboard = self.world.state.input.keyboard().and_then(|keyboard| keyboard.current_focus());
         let heard = keyboard.and_then(|surface| shell.window_of(&surface)).map(|window| window.id);
         assert_eq!(heard, shell.focused(), "and it has the keyboard");
     }

@@ -70,8 +70,8 @@ impl Drop for Server {
 }
 
 fn prepare(handle: &LoopHandle<'static, State>, state: &mut State, jobs: Channel<Job>) -> anyhow::Result<()> {
-    state.shell.allow_unconfigured_content = true;
-    state.input.focus_follows_updates = true;
+    state.shell.set_allow_unconfigured_content(true);
+    state.input.set_focus_follows_updates(true);
     let mut clients = Clients::new();
     let run = move |event, (): &mut (), state: &mut State| {
         if let Event::Msg(job) = event {

@@ -16,7 +16,7 @@ const RADIUS: f64 = 10.0;
 
 /// Draws it, if it is on this output.
 pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {
-    let Some(rect) = shell.aim.map(|aim| aim.rect()).filter(|rect| geometry(output).overlaps(*rect)) else { return };
+    let Some(rect) = shell.aim().map(|aim| aim.rect()).filter(|rect| geometry(output).overlaps(*rect)) else { return };
     let scale = output.current_scale().fractional_scale();
     let mut sheet = Sheet { scene, kept, output: id, area: geometry(output), scale, opacity: 1.0 };
     let mut rect = rect.to_f64();

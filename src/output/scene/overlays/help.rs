@@ -171,14 +171,14 @@ pub fn show(
     (id, output): (OutputId, &Output),
     present: Instant,
 ) {
-    let here = shell.workspaces.screen(&output.name());
-    if here.is_none() || shell.overlays.help_on != here {
+    let here = shell.workspaces().screen(&output.name());
+    if here.is_none() || shell.overlays().help_on() != here {
         return;
     }
     let scale = output.current_scale().fractional_scale();
     let area = geometry(output);
     let screen = scene.size;
-    let opacity = shell.overlays.help.at(present);
+    let opacity = shell.overlays().help().at(present);
     let mut sheet = Sheet { scene, kept, output: id, area, scale, opacity };
     let plan = Plan::new(&lines(bindings), scale, screen);
     let corner = Point::from(((screen.w - plan.size.w).max(0) / 2, (screen.h - plan.size.h).max(0) / 2));

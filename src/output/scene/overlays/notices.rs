@@ -69,8 +69,8 @@ fn reason(notice: &Notice) -> String {
 
 /// Draws them into a scene that has nothing yet, as seen at `present`.
 pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), present: Instant) {
-    let notices = &shell.overlays.notices;
-    let here = shell.workspaces.screen(&output.name());
+    let notices = shell.overlays().notices();
+    let here = shell.workspaces().screen(&output.name());
     if here.is_none() || notices.on != here {
         return;
     }

@@ -41,11 +41,11 @@ pub fn show(
 ) {
     let layout = shell.overview_at(output, present);
     let scale = output.current_scale().fractional_scale();
-    let share = shell.overlays.overview.at(present);
+    let share = shell.overlays().overview().at(present);
     // What belongs to a window is seen when that has nearly come to its place.
     let arrived = (share - ARRIVING) / (1.0 - ARRIVING);
     let mut sheet = Sheet { scene, kept, output: id, area: geometry(output), scale, opacity: arrived };
-    let active = shell.workspaces.screen(&output.name()).map(|screen| shell.workspaces.active(screen));
+    let active = shell.workspaces().screen(&output.name()).map(|screen| shell.workspaces().active(screen));
     let (plain, bold) = (Type::new(TEXT * scale, false), Type::new(TEXT * scale, true));
     for (window, rect) in &layout.windows {
         let shown = shell.window(*window);
@@ -54,7 +54,7 @@ pub fn show(
             Point::from((rect.loc.x, rect.loc.y + rect.size.h)),
             Size::<f64, Logical>::from((rect.size.w, CAPTION)),
         ));
-        let is_selected = shell.overlays.selected == Some(*window);
+        let is_selected = shell.overlays().selected() == Some(*window);
         let face = if is_selected { bold } else { plain };
         // In a script that cannot be written, the application's name says more than nothing.
         let title = face.legible(&title).or_else(|| face.legible(&shown?.app_id()?)).unwrap_or_default();
@@ -62,14 +62,14 @@ pub fn show(
         let place = |size| centred(below, size) + Point::from((0, (SELECTION_WIDTH / 2.0 * scale) as i32));
         sheet.text(Part::Title(*window), &title, face, TITLE, place);
     }
-    if let Some(rect) = shell.overlays.selected.and_then(|window| layout.window(window)) {
+    if let Some(rect) = shell.overlays().selected().and_then(|window| layout.window(window)) {
         let around = Point::from((SELECTION_WIDTH, SELECTION_WIDTH));
         let size = Size::from((rect.size.w + 2.0 * SELECTION_WIDTH, rect.size.h + 2.0 * SELECTION_WIDTH));
         let (hole, rect) = (sheet.rect(rect), sheet.rect(Rectangle::new(rect.loc - around, size)));
         sheet.frame(Part::Selection, rect, hole, SELECTION_WIDTH * 1.5, SELECTION);
     }
     sheet.opacity = share;
-    if shell.overlays.shows_windows_alone() {
+    if shell.overlays().shows_windows_alone() {
         let all = sheet.rect(geometry(output).to_f64());
         sheet.panel(Part::OverviewDim, all, 0.0, DIM);
     }

@@ -28,8 +28,8 @@ const STAY: &str = "Stay (Escape)";
 
 /// Draws it into a scene that has nothing yet, as seen at `present`.
 pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), present: Instant) {
-    let question = &shell.overlays.question;
-    let here = shell.workspaces.screen(&output.name());
+    let question = shell.overlays().question();
+    let here = shell.workspaces().screen(&output.name());
     if here.is_none() || question.on != here {
         return;
     }

@@ -14,7 +14,7 @@ pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (Ou
     let (area, scale) = (geometry(output), output.current_scale().fractional_scale());
     let mut sheet = Sheet { scene, kept, output: id, area, scale, opacity: 1.0 };
     let all = sheet.rect(area.to_f64());
-    let picked = shell.overlays.region.area().filter(|picked| area.to_f64().overlaps(*picked));
+    let picked = shell.overlays().region().area().filter(|picked| area.to_f64().overlaps(*picked));
     let hole = picked.map_or(Rectangle::default(), |picked| sheet.rect(picked));
     sheet.frame(Part::RegionDim, all, hole, 0.0, DIM);
 }
