@@ -18,6 +18,7 @@ mod in_hand;
 mod in_place;
 mod light;
 mod numbers;
+mod rate;
 mod rhythm;
 
 use super::calm::Calm;
@@ -28,12 +29,12 @@ use super::target::{RefreshIndex, Target};
 use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
 pub use ahead::{Finished, Work};
+use cadence::Cadence;
 use compose_cost::ComposeCost;
 use driver_margin::DriverMargin;
 use in_place::InPlace;
 pub use light::Outcome;
 use numbers::Numbers;
-use rhythm::Rhythm;
 
 /// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
 const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
@@ -93,16 +94,10 @@ pub struct OutputMachine<T = ()> {
     due: Option<Due>,
     /// The first refresh that somebody was promised who has not committed for it.
     promised: Option<RefreshIndex>,
-    /// Where refreshes have no grid: the first moment that an update which waits is bound to.
-    bound: Option<Instant>,
-    /// When pictures come, and whether the last one is to be shown again, where the rate is variable.
-    rhythm: Rhythm,
-    /// The latch at hand shows the last picture again.
-    shows_again: bool,
-    /// Somebody draws for it, or is about to: the cursor alone waits for that, where the rate is variable.
+    /// What is known of the refreshes to come where the rate is variable.
+    cadence: Cadence,
+    /// A client draws for it, or is about to.
     drawn_for: bool,
-    /// The refresh in which it is.
-    repeating: Option<RefreshIndex>,
     /// The last refresh whose latch passed unused, and how late whoever drives us woke for it.
     skipped: Option<(RefreshIndex, Span)>,
     frames: FrameQueue<T>,
@@ -145,14 +140,11 @@ impl<T> OutputMachine<T> {
             scrolled_planes: false,
             due: None,
             promised: None,
-            bound: None,
-            rhythm: Rhythm::default(),
-            shows_again: false,
+            cadence: Cadence::default(),
             drawn_for: false,
-            repeating: None,
             skipped: None,
             frames,
-            numbers: Numbers { spent: last, shown: RefreshIndex(0), empty: None, not_before: Instant::ZERO },
+            numbers: Numbers { spent: last, shown: RefreshIndex(0), empty: None },
             calm: Calm::default(),
             depth: 1,
             pending: 1,
@@ -216,7 +208,7 @@ impl<T> OutputMachine<T> {
     pub fn set_powered(&mut self, powered: bool) {
         self.powered = powered;
         if !powered {
-            (self.need, self.due, self.bound, self.withdraws) = (None, None, None, false);
+            (self.need, self.due, self.cadence.bound, self.withdraws) = (None, None, None, false);
         }
     }
 
@@ -286,7 +278,7 @@ impl<T> OutputMachine<T> {
     /// The same; where refreshes have no grid, at the moment `at`, if there is one.
     pub fn need_from(&mut self, index: RefreshIndex, at: Instant) {
         if at > Instant::ZERO {
-            self.bound = Some(self.bound.map_or(at, |known| known.min(at)));
+            self.cadence.bind(at);
         }
         let due = Due { index, at };
         self.due = Some(self.due.map_or(due, |known| known.min(due)));
@@ -297,14 +289,10 @@ impl<T> OutputMachine<T> {
         self.vsync.present(index) - self.submit_lead()
     }
 
-    /// When content for `index` is chosen, by the latest estimate but not before what was published.
-    pub fn latch_at(&self, index: RefreshIndex) -> Instant {
-        // Where refreshes have no grid, composing a little longer misses nothing.
-        let compose = if self.vsync.is_variable() { self.compose_typical() } else { self.compose_budget() };
-        let estimate = self.submit_by(index) - compose;
+    /// `estimate`, but not before what was published for `index`.
+    fn keep_published(&self, index: RefreshIndex, estimate: Instant) -> Instant {
         match self.published[Self::published_slot(index)] {
-            // Where refreshes have no grid there is none that could be missed.
-            (published, ready_by) if published == index && !self.vsync.is_variable() => estimate.max(ready_by),
+            (published, ready_by) if published == index => estimate.max(ready_by),
             _ => estimate,
         }
     }
@@ -351,7 +339,7 @@ impl<T> OutputMachine<T> {
         let mut index = self.next_index(now);
         let due = self.due.filter(|_| self.need.is_none());
         index = due.map_or(index, |due| index.max(due.index));
-        let untrusted = !self.vsync.is_variable() && !self.vsync.is_trusted(now);
+        let untrusted = self.has_unknown_grid(now);
         // What was drawn for this refresh must not be shown at the one before it.
         let is_awaited = self.due.is_some_and(|due| due.index == index);
         let at_once = self.need.is_some() && !is_awaited && (self.policy == LatchPolicy::AtRefresh || untrusted);
@@ -368,12 +356,8 @@ impl<T> OutputMachine<T> {
         if self.due.is_some_and(|due| due.index <= index) {
             self.due = None;
         }
-        // What waits on says so again.
-        self.bound = None;
-        self.repeating = std::mem::take(&mut self.shows_again).then_some(index);
-        self.rhythm.stop();
+        let usual = if self.cadence.latch(index) { Need::Output } else { Need::Content };
         self.composes = false;
-        let usual = if self.repeating.is_some() { Need::Output } else { Need::Content };
         let need = self.need.take().unwrap_or(usual);
         self.scrolls = need == Need::Scroll;
         need
@@ -397,10 +381,7 @@ impl<T> OutputMachine<T> {
         }
         let Some((target, chosen)) = self.frames.get(id).map(|frame| (frame.target, *frame.flight())) else { return };
         let unfinished = (composed == Composed::Unfinished).then_some(scheduled);
-        // Where refreshes have no grid, what is expected now is the one after this.
-        let submit_by = if self.vsync.is_variable() { chosen.submit_by } else { self.submit_by(target) };
-        // Something else may have been shown meanwhile, late, in the refresh that this was for.
-        let index = if self.vsync.is_variable() { target } else { target.max(self.numbers.shown.next()) };
+        let (index, submit_by) = self.flies_for(target, chosen.submit_by);
         self.frames.fly(id, index, Flight { submitted: done, submit_by, unfinished });
     }
 

@@ -9,8 +9,11 @@
 //! A panel with variable refresh has no grid: the next refresh is as soon as the panel allows, or when the frame is
 //! ready, and the model only remembers the last one.
 
+mod rate;
+
 use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
+pub(crate) use rate::Rate;
 
 /// Timestamps that the fit rests on.
 const SAMPLES: usize = 32;
@@ -95,8 +98,7 @@ struct Sample {
 #[derive(Clone, Debug)]
 pub struct VsyncModel {
     nominal: Span,
-    /// Shortest and longest interval of a variable-refresh panel.
-    variable: Option<(Span, Span)>,
+    rate: Rate,
     /// The point that predictions start from: the fitted line at the newest sample.
     anchor: Sample,
     period: Span,
@@ -110,8 +112,6 @@ pub struct VsyncModel {
     /// The last timestamp that was off the grid, to see whether the next one agrees with it.
     stray: Option<Instant>,
     usable: bool,
-    /// Where there is no grid: the refresh that is expected next, and when.
-    expected: Sample,
 }
 
 impl VsyncModel {
@@ -120,7 +120,7 @@ impl VsyncModel {
         let interval = interval.max(Span::from_micros(1));
         VsyncModel {
             nominal: interval,
-            variable: None,
+            rate: Rate::Fixed,
             anchor: Sample { index: 0, time: anchor },
             period: interval,
             samples: [Sample::default(); SAMPLES],
@@ -131,7 +131,6 @@ impl VsyncModel {
             refused_total: 0,
             stray: None,
             usable: true,
-            expected: Sample { index: 0, time: anchor },
         }
     }
 
@@ -143,16 +142,6 @@ impl VsyncModel {
     /// Whether timestamps are believed. If not, this is software vsync.
     pub const fn is_usable(&self) -> bool {
         self.usable
-    }
-
-    /// Whether the panel has no grid.
-    pub const fn is_variable(&self) -> bool {
-        self.variable.is_some()
-    }
-
-    /// The panel's range of intervals (shortest, longest), if its refresh is variable.
-    pub const fn range(&self) -> Option<(Span, Span)> {
-        self.variable
     }
 
     /// How many timestamps were refused since the beginning.
@@ -171,35 +160,26 @@ impl VsyncModel {
     }
 
     /// Whether the phase is known well enough to wait for a deadline. After a long idle it is not: ask the device for
-    /// its last vblank, or compose at once.
+    /// its last vblank, or compose at once. Never on a variable-refresh panel: it has no phase.
     pub fn is_trusted(&self, now: Instant) -> bool {
-        self.variable.is_none() && (self.len > 0 || !self.usable) && self.error(now) < self.period / TRUST_DIVISOR
+        !self.is_variable() && (self.len > 0 || !self.usable) && self.error(now) < self.period / TRUST_DIVISOR
     }
 
     /// When refresh `index` happens. On a variable-refresh panel: the earliest moment for it that is of use.
     pub fn present(&self, index: RefreshIndex) -> Instant {
-        let from = if self.variable.is_some() && index.0 > self.anchor.index { self.expected } else { self.anchor };
-        let (ahead, behind) = (index.0.saturating_sub(from.index), from.index.saturating_sub(index.0));
+        let (from, behind) = match &self.rate {
+            Rate::Fixed => (self.anchor, self.anchor.index.saturating_sub(index.0)),
+            Rate::Variable(panel) => (if index.0 > self.anchor.index { panel.expected } else { self.anchor }, 0),
+        };
+        let ahead = index.0.saturating_sub(from.index);
         // Asked for a hundred times in a refresh: a product of 64 bits, which saturates after centuries.
         let way = |steps: u64| self.period.as_nanos().unsigned_abs().saturating_mul(steps);
-        let behind = if self.variable.is_some() { 0 } else { behind };
         Instant::from_nanos(from.time.as_nanos().saturating_add(way(ahead)).saturating_sub(way(behind)))
     }
 
     /// When the last refresh was that is known.
     pub const fn last(&self) -> Instant {
         self.anchor.time
-    }
-
-    /// On a variable-refresh panel: refresh `index`, the next that there is, is wanted at `time`, or as soon after the last
-    /// one as the panel allows.
-    pub fn expect(&mut self, index: RefreshIndex, time: Instant) {
-        self.expected = Sample { index: index.0, time: time.max(self.anchor.time + self.period) };
-    }
-
-    /// On a variable-refresh panel: the refresh that is [observed](Self::observe) next is this one.
-    pub fn number_next(&mut self, index: RefreshIndex) {
-        self.anchor.index = self.anchor.index.max(index.0.saturating_sub(1));
     }
 
     /// `time` is the timestamp of a refresh. If it lies off a grid of which the drift since the newest sample may be the
@@ -211,7 +191,7 @@ impl VsyncModel {
         let drift = self.drift(time);
         let off = (time - self.present(self.nearest(time))).abs();
         let is_off = off > self.period / OUTLIER_DIVISOR;
-        if self.variable.is_none() && self.len > 0 && is_off && drift > self.period / TRUST_DIVISOR {
+        if !self.is_variable() && self.len > 0 && is_off && drift > self.period / TRUST_DIVISOR {
             self.forget_samples();
         }
     }
@@ -233,18 +213,18 @@ impl VsyncModel {
 
     /// The first refresh at or after `time`.
     pub fn at_or_after(&self, time: Instant) -> RefreshIndex {
-        if self.variable.is_some() {
-            return RefreshIndex(self.anchor.index + u64::from(time > self.anchor.time));
-        }
         let distance = (time - self.anchor.time).as_nanos();
         let period = self.period.as_nanos();
-        let steps = distance.div_euclid(period) + i64::from(distance.rem_euclid(period) != 0);
+        let steps = match &self.rate {
+            Rate::Fixed => distance.div_euclid(period) + i64::from(distance.rem_euclid(period) != 0),
+            Rate::Variable(_) => i64::from(distance > 0),
+        };
         RefreshIndex(self.anchor.index.saturating_add_signed(steps))
     }
 
     /// The refresh nearest to `time`.
     pub fn nearest(&self, time: Instant) -> RefreshIndex {
-        if self.variable.is_some() {
+        if self.is_variable() {
             return self.at_or_after(time);
         }
         let half = self.period.as_nanos() / 2;
@@ -258,9 +238,9 @@ impl VsyncModel {
         if let Some(reason) = self.implausible(time, now) {
             return self.refuse(reason, now);
         }
-        if self.variable.is_some() {
+        if let Rate::Variable(panel) = &mut self.rate {
             self.anchor = Sample { index: self.anchor.index + 1, time };
-            self.expected = Sample { index: self.anchor.index + 1, time: time + self.period };
+            panel.expected = Sample { index: self.anchor.index + 1, time: time + self.period };
             self.len = 1;
             return Observation::Accepted { index: RefreshIndex(self.anchor.index), error: Span::ZERO };
         }
@@ -278,7 +258,7 @@ impl VsyncModel {
 
     /// Whether the moment of any refresh is known. If not, the grid is a guess that goes on where the one before ended.
     pub const fn has_phase(&self) -> bool {
-        self.len > 0 || self.variable.is_some()
+        self.len > 0 || self.is_variable()
     }
 
     /// The display starts its refreshes anew, as when it is switched on: when, the first timestamp will tell.
@@ -306,13 +286,6 @@ impl VsyncModel {
         is_news
     }
 
-    /// Sets or clears the panel's range of intervals.
-    pub fn set_variable(&mut self, range: Option<(Span, Span)>) {
-        self.variable = range;
-        self.expected = Sample { index: self.anchor.index + 1, time: self.anchor.time };
-        self.period = range.map_or(self.nominal, |(shortest, _)| shortest.max(Span::from_micros(1)));
-    }
-
     /// A vblank read from the device, not from a presented frame: phase only. Used after an idle or a suspend.
     pub fn synchronise(&mut self, vblank: Instant) {
         let index = self.nearest(vblank).max(RefreshIndex(self.anchor.index));
@@ -333,7 +306,7 @@ impl VsyncModel {
         if time < last.time {
             return Some(Refusal::Backwards);
         }
-        (time - last.time < self.period / 2 && self.variable.is_none()).then_some(Refusal::Duplicate)
+        (time - last.time < self.period / 2 && !self.is_variable()).then_some(Refusal::Duplicate)
     }
 
     fn newest(&self) -> Option<Sample> {

@@ -89,8 +89,7 @@ impl<T> OutputMachine<T> {
         }
         let free = work.free && self.is_free_to_render(work, now);
         let record = free && self.next_record(work, now).is_some();
-        let hold = if self.vsync.is_variable() { 1 } else { self.pending };
-        self.frames.poll(May { hold, draw: free, record })
+        self.frames.poll(May { hold: self.most_held(), draw: free, record })
     }
 
     /// Whether a frame may be rendered ahead, as far as this output can tell: nothing but our own motion is wanted.
@@ -99,7 +98,6 @@ impl<T> OutputMachine<T> {
             && self.powered
             && self.calm.is_for_rendering()
             && self.need == Some(Need::Animation)
-            && !self.vsync.is_variable()
             && self.vsync.is_trusted(now)
             && (work.run_ahead.is_some() || self.may_render_ahead(now, self.frames.ready(), work.ahead.into()))
     }

@@ -51,10 +51,9 @@ impl<T> OutputMachine<T> {
         (self.submit_by(index) - self.compose.planes_budget(self.vsync.interval())).max(latch_at)
     }
 
-    /// Whether what waits moves planes and nothing else. While somebody draws nothing does: what is committed after a later
-    /// latch was planned would hold it up, and the frame could not be composed in time.
+    /// Whether what waits moves planes and nothing else, and is latched later for it.
     fn only_moves_planes(&self) -> bool {
         let waits_for_less = self.need.is_some() && self.due.is_none() && !self.composes;
-        waits_for_less && !self.drawn_for && !self.vsync.is_variable()
+        waits_for_less && self.latches_planes_late()
     }
 }

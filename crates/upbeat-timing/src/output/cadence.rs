@@ -13,12 +13,89 @@
 //!
 //! Source: D-VSync 5.3 (what was drawn for a rate is consumed before the panel changes to another).
 
-use super::{OutputMachine, rhythm};
+use super::rhythm::{self, Rhythm};
+use super::{Frame, OutputMachine};
 use crate::record::Need;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
+use crate::vsync::Rate;
+
+/// When a panel of variable rate is to refresh. Where the rate is fixed, none of it is looked at.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cadence {
+    /// The first moment that an update which waits is bound to.
+    pub bound: Option<Instant>,
+    /// When pictures come, and whether the last one is to be shown again.
+    rhythm: Rhythm,
+    /// The latch at hand shows the last picture again.
+    shows_again: bool,
+    /// The refresh in which the last picture is shown again.
+    repeating: Option<RefreshIndex>,
+    /// The next refresh is not before this moment, since one was spent.
+    pub not_before: Instant,
+}
+
+impl Cadence {
+    /// An update waits for the moment `at`.
+    pub fn bind(&mut self, at: Instant) {
+        self.bound = Some(self.bound.map_or(at, |known| known.min(at)));
+    }
+
+    /// The latch for `index` is being made. Returns whether it shows the last picture again, if nothing else is wanted.
+    pub fn latch(&mut self, index: RefreshIndex) -> bool {
+        // An update that still waits is bound again.
+        self.bound = None;
+        self.repeating = std::mem::take(&mut self.shows_again).then_some(index);
+        self.rhythm.stop();
+        self.repeating.is_some()
+    }
+}
 
 impl<T> OutputMachine<T> {
+    /// The next refresh is when what is chosen now can be shown, not when it could have been: after a rest that is now. It
+    /// comes after what is on its way.
+    pub fn expect(&mut self, now: Instant) {
+        self.expect_from(now, Instant::ZERO);
+    }
+
+    /// The same for a latch that is made `now`: one for which nothing but bound updates waits is for the first of those, or
+    /// shows the picture before it again.
+    pub fn expect_latch(&mut self, now: Instant) {
+        let again = self.again(now).filter(|_| !self.is_wanted_now());
+        self.cadence.shows_again = again.is_some();
+        let bound = self.known_moment().filter(|_| !self.is_wanted_now());
+        self.expect_from(now, again.or(bound).unwrap_or(Instant::ZERO));
+    }
+
+    fn expect_from(&mut self, now: Instant, stamp: Instant) {
+        // A grid is where it is, whatever is chosen.
+        let Rate::Variable(_) = self.vsync.rate() else { return };
+        let soonest = now + self.compose_typical() + self.submit_lead();
+        let light = |frame: &Frame<T>| frame.flight().submit_by + self.submit_lead() + self.vsync.interval();
+        let under_way = self.frames.in_flight().chain(self.frames.composing());
+        let behind = under_way.map(light).max().unwrap_or(Instant::ZERO);
+        let index = self.next_index(now);
+        self.vsync.expect(index, soonest.max(stamp).max(behind).max(self.cadence.not_before));
+        self.vsync.expect(index, self.beside_bound(self.vsync.present(index)));
+    }
+
+    /// Refresh `index` is spent: the next one comes as long after it as if it had been shown.
+    pub(super) fn keep_behind_spent(&mut self, index: RefreshIndex) {
+        if let Rate::Variable(_) = self.vsync.rate() {
+            self.cadence.not_before = self.vsync.present(index) + self.vsync.interval();
+        }
+    }
+
+    /// A picture is on screen since `present`. `flight`: the refresh that it was for and when it was submitted, if it is ours.
+    pub(super) fn note_light(&mut self, present: Instant, flight: Option<(RefreshIndex, Instant)>) {
+        let Some(range) = self.vsync.range() else { return };
+        let Cadence { rhythm, repeating, .. } = &mut self.cadence;
+        match repeating.take().filter(|repeating| flight.is_some_and(|(target, _)| target == *repeating)) {
+            Some(_) => rhythm.repeated(present),
+            None => rhythm.picture(present, flight.map_or(present, |(_, submitted)| submitted), range),
+        }
+    }
+
     /// Whether something waits that is bound to no moment, nor to what somebody draws.
     pub(super) fn is_wanted_now(&self) -> bool {
         self.need.is_some_and(|need| need != Need::Cursor || !self.holds_cursor())
@@ -30,19 +107,16 @@ impl<T> OutputMachine<T> {
         self.drawn_for = drawn_for;
     }
 
-    fn holds_cursor(&self) -> bool {
-        self.drawn_for && self.vsync.is_variable()
-    }
-
     /// When the cursor is shown at last that waits for what somebody draws: before the panel would repeat its picture.
     pub(super) fn cursor_at(&self) -> Option<Instant> {
         let range = self.vsync.range().filter(|_| self.holds_cursor() && self.need == Some(Need::Cursor))?;
         Some(self.vsync.last() + rhythm::undisturbed(range))
     }
 
-    /// The moment that the next latch is for, if nothing is wanted before one that is known.
+    /// The moment that the next latch is for, if nothing is wanted before one that is known; `None` with a fixed rate.
     pub(super) fn known_moment(&self) -> Option<Instant> {
-        self.bound.into_iter().chain(self.cursor_at()).min()
+        self.vsync.range()?;
+        self.cadence.bound.into_iter().chain(self.cursor_at()).min()
     }
 
     /// A picture that could be shown at `time` leaves the panel free for the next that is bound, or is shown with it.
@@ -50,7 +124,7 @@ impl<T> OutputMachine<T> {
         let Some(range @ (shortest, _)) = self.vsync.range() else { return time };
         let free = time.max(self.shown_by_itself(time, range) + shortest);
         let holds_up = |bound: &Instant| time < *bound && free + shortest > *bound;
-        self.bound.filter(holds_up).unwrap_or(time)
+        self.cadence.bound.filter(holds_up).unwrap_or(time)
     }
 
     /// The last refresh before `time`, if nothing comes until then: the panel makes one after its longest interval.
@@ -63,7 +137,7 @@ impl<T> OutputMachine<T> {
     /// panel to wait.
     pub(super) fn again(&self, now: Instant) -> Option<Instant> {
         let range @ (shortest, longest) = self.vsync.range()?;
-        let Some(bound) = self.bound else { return self.rhythm.again() };
+        let Some(bound) = self.cadence.bound else { return self.cadence.rhythm.again() };
         // Where nothing came the panel has done so by itself, and is busy with that for its shortest interval.
         let light = self.shown_by_itself(now, range);
         let soonest = now + self.submit_lead() + self.compose_typical();
@@ -81,7 +155,7 @@ impl<T> OutputMachine<T> {
     /// more. What is composed sooner than it might be is shown sooner, and what is composed later misses nothing: so what it
     /// usually takes.
     pub(super) fn next_timed_latch(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        if !self.vsync.is_variable() || self.is_wanted_now() {
+        if self.is_wanted_now() {
             return None;
         }
         let at = self.again(now).or(self.known_moment())? - (self.submit_lead() + self.compose_typical());

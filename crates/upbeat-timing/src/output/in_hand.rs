@@ -60,7 +60,7 @@ impl<T> OutputMachine<T> {
     /// promised to be waited for.
     fn settled(&self, index: RefreshIndex, now: Instant) -> Option<Instant> {
         let is_promised = self.promised.is_some_and(|promised| promised <= index);
-        if is_promised || self.vsync.is_variable() || !self.vsync.is_trusted(now) {
+        if is_promised || !self.vsync.is_trusted(now) {
             return None;
         }
         let before = self.vsync.present(RefreshIndex(index.0.saturating_sub(1)));

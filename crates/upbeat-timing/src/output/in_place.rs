@@ -55,7 +55,7 @@ impl<T> OutputMachine<T> {
     /// By when content whose first line is `line` has to be there to be seen in refresh `index`; `None` where nothing is
     /// written in place.
     pub fn row_deadline(&self, index: RefreshIndex, line: i32) -> Option<Instant> {
-        let scan = self.in_place.scan.filter(|_| !self.vsync.is_variable())?;
+        let scan = self.beam()?;
         Some(scan.line_start(self.vsync.present(index), line) - self.write_budget())
     }
 
@@ -72,7 +72,7 @@ impl<T> OutputMachine<T> {
     /// When `rect` of a display that is scanned like this is lit by the first refresh whose beam comes to it at `from` or later;
     /// `None` where nobody knows when that is.
     pub fn lit_from(&self, scan: Beam, rect: &PixelRect, from: Instant) -> Option<Instant> {
-        if self.vsync.is_variable() || !self.vsync.is_trusted(from) {
+        if !self.vsync.is_trusted(from) {
             return None;
         }
         let mut index = RefreshIndex(self.vsync.at_or_after(from).0.saturating_sub(1));
@@ -90,7 +90,7 @@ impl<T> OutputMachine<T> {
     pub fn seen_in_place(&self, rect: &PixelRect, now: Instant) -> Option<RefreshIndex> {
         let scan = self.in_place.scan?;
         // The margin is there for the phase, too.
-        if self.vsync.is_variable() || !self.vsync.is_trusted(now) || self.vsync.error(now) > WRITE_MARGIN {
+        if !self.vsync.is_trusted(now) || self.vsync.error(now) > WRITE_MARGIN {
             return None;
         }
         let cost = self.write_budget() - WRITE_MARGIN;

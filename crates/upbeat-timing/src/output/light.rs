@@ -72,7 +72,7 @@ impl<T> OutputMachine<T> {
             let late = refreshes_waited(flight, time, self.submit_lead(), &self.vsync);
             self.vsync.find_phase(RefreshIndex(flight.target.0 + late), time, now)
         });
-        if let Some(flight) = flight.filter(|_| self.vsync.is_variable()) {
+        if let Some(flight) = flight {
             self.vsync.number_next(flight.target);
         }
         let observation = self.vsync.observe(time, sequence_step.filter(|_| !found_phase), now);
@@ -80,12 +80,7 @@ impl<T> OutputMachine<T> {
             Observation::Accepted { index, .. } | Observation::Moved { index } => (index, time),
             Observation::Refused { index, .. } => self.guess_light(index, flight, now),
         };
-        if let Some(range) = self.vsync.range() {
-            match self.repeating.take().filter(|repeating| flight.is_some_and(|flight| flight.target == *repeating)) {
-                Some(_) => self.rhythm.repeated(present),
-                None => self.rhythm.picture(present, flight.map_or(present, |flight| flight.flight().submitted), range),
-            }
-        }
+        self.note_light(present, flight.map(|flight| (flight.target, flight.flight().submitted)));
         let late = flight.map_or(0, |flight| shown.since(flight.target));
         let overshoot = |flight: &Frame<T>| flight.flight().submitted - flight.flight().submit_by;
         let submit_overshoot = flight.map_or(Span::ZERO, overshoot);

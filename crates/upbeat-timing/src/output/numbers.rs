@@ -16,7 +16,7 @@
 //! So whatever anybody commits, an output latches twice for a refresh at most, and its numbers stay within an interval or
 //! two of the clock.
 
-use super::{Frame, OutputMachine, PUBLISHED, UNPUBLISHED};
+use super::{OutputMachine, PUBLISHED, UNPUBLISHED};
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
@@ -32,8 +32,6 @@ pub(super) struct Numbers {
     pub shown: RefreshIndex,
     /// The refresh for which a latch at once came to nothing, without any effect.
     pub empty: Option<RefreshIndex>,
-    /// Where refreshes have no grid: the next one is not before this moment, since one was spent.
-    pub not_before: Instant,
 }
 
 impl<T> OutputMachine<T> {
@@ -43,13 +41,8 @@ impl<T> OutputMachine<T> {
         self.frames.last_taken().unwrap_or_default().max(spent).max(shown)
     }
 
-    /// The first refresh that content chosen at `now` can still reach.
-    pub fn next_index(&self, now: Instant) -> RefreshIndex {
-        let mut index = self.vsync.at_or_after(now).max(self.latched().next());
-        if self.vsync.is_variable() {
-            // A late frame scans out when it is ready: there is no refresh that it could miss.
-            return index;
-        }
+    /// The first refresh from `index` on that content chosen at `now` can be shown in, where it could be too late for it.
+    pub(super) fn first_in_time(&self, mut index: RefreshIndex, now: Instant) -> RefreshIndex {
         let free = self.free_at(now);
         while self.last_chance(index) < free {
             index = index.next();
@@ -96,9 +89,7 @@ impl<T> OutputMachine<T> {
     /// Nothing else is latched for `index`.
     pub(super) fn spend(&mut self, index: RefreshIndex) {
         self.numbers.spent = self.numbers.spent.max(index);
-        if self.vsync.is_variable() {
-            self.numbers.not_before = self.vsync.present(index) + self.vsync.interval();
-        }
+        self.keep_behind_spent(index);
     }
 
     /// Whether content for `index` may be chosen at once: it is the next refresh by the clock, and was not looked for in
@@ -109,34 +100,6 @@ impl<T> OutputMachine<T> {
             first = first.next();
         }
         index <= first && self.numbers.empty != Some(index)
-    }
-
-    /// Where refreshes have no grid, the next one is when what is chosen now can be shown, not when it could have been: after
-    /// a rest that is now. It comes after what is on its way.
-    pub fn expect(&mut self, now: Instant) {
-        self.expect_from(now, Instant::ZERO);
-    }
-
-    /// The same for a latch that is made `now`: one for which nothing but bound updates waits is for the first of those, or
-    /// shows the picture before it again.
-    pub fn expect_latch(&mut self, now: Instant) {
-        let again = self.again(now).filter(|_| !self.is_wanted_now());
-        self.shows_again = again.is_some();
-        let bound = self.known_moment().filter(|_| !self.is_wanted_now());
-        self.expect_from(now, again.or(bound).unwrap_or(Instant::ZERO));
-    }
-
-    fn expect_from(&mut self, now: Instant, stamp: Instant) {
-        if !self.vsync.is_variable() {
-            return;
-        }
-        let soonest = now + self.compose_typical() + self.submit_lead();
-        let light = |frame: &Frame<T>| frame.flight().submit_by + self.submit_lead() + self.vsync.interval();
-        let under_way = self.frames.in_flight().chain(self.frames.composing());
-        let behind = under_way.map(light).max().unwrap_or(Instant::ZERO);
-        let index = self.next_index(now);
-        self.vsync.expect(index, soonest.max(stamp).max(behind).max(self.numbers.not_before));
-        self.vsync.expect(index, self.beside_bound(self.vsync.present(index)));
     }
 
     /// Whether a plan for refresh `index` cannot be: it lies further ahead than two intervals behind what the display is
@@ -165,7 +128,7 @@ impl<T> OutputMachine<T> {
             None => self.vsync.forget_phase(now),
         }
         // Which refresh a stamp means, the first latch will say anew.
-        (self.due, self.bound) = (None, None);
+        (self.due, self.cadence.bound) = (None, None);
         self.set_by_clock(now);
     }
 
@@ -173,14 +136,14 @@ impl<T> OutputMachine<T> {
     /// refreshes does not hold any more.
     pub fn renumber(&mut self, now: Instant) {
         self.set_by_clock(now);
-        (self.due, self.bound, self.promised) = (None, None, None);
+        (self.due, self.cadence.bound, self.promised) = (None, None, None);
     }
 
     fn set_by_clock(&mut self, now: Instant) {
         let last = RefreshIndex(self.vsync.at_or_after(now).0.saturating_sub(1));
-        let Numbers { spent, shown, empty, not_before } = &mut self.numbers;
+        let Numbers { spent, shown, empty } = &mut self.numbers;
         (*spent, *shown, *empty) = ((*spent).min(last), (*shown).min(last), None);
-        *not_before = (*not_before).min(now);
+        self.cadence.not_before = self.cadence.not_before.min(now);
         self.forget_published();
     }
 
