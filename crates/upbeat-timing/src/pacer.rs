@@ -46,6 +46,7 @@ use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
 use second_shot::SecondShot;
 use unfinished::{Parts, Unfinished, UnfinishedFrames};
+use variable::outlasts_a_period;
 
 /// Frames before a client is started later than right after the latch.
 const FIRST_FRAMES: usize = 6;
@@ -59,8 +60,6 @@ const SLACK_RETURN_DIVISOR: u32 = 2;
 const PAUSE_PERIODS: i64 = 12;
 /// So is one that takes this many periods and leaves the CPU alone meanwhile: it had nothing to draw.
 const IDLE_PERIODS: i64 = 3;
-/// One that takes longer than so many intervals (numerator, denominator), and leaves the CPU alone, waits for something.
-const WAITS_INTERVALS: (i64, i64) = (3, 2);
 /// What a client is given beyond its CPU time where others were drawing too, as a share of an interval: waking up and
 /// sending a commit cost something.
 const CONTENTION_ALLOWANCE: i64 = 64;
@@ -293,10 +292,7 @@ impl Pacer {
 
     /// What packing has to know, for a start that it may move.
     pub fn unit(&self, now: Instant, vsync: &VsyncModel) -> Option<Unit> {
-        let wall = match vsync.range() {
-            Some(range) => self.surely(now, range)?,
-            None => self.budget(now)?,
-        };
+        let wall = self.packed_budget(now, vsync)?;
         let cpu = self.cpu.budget(MissBudget::per_mille(50)).unwrap_or(wall).min(wall);
         Some(Unit { wall, cpu, focused: self.is_focused() })
     }
@@ -342,10 +338,9 @@ impl Pacer {
         };
         let wall = (now - drawing.scheduled).max(Span::ZERO);
         let spent = cpu.zip(drawing.cpu).map(|(now, then)| (now - then).max(Span::ZERO));
-        let interval = output.vsync().interval();
         let idle = spent.is_none_or(|cpu| cpu < wall / PAUSE_CPU_DIVISOR);
         // Where the rate varies, a frame that takes the longest interval is nothing unusual.
-        let slowest = output.vsync().range().map_or(interval, |(_, longest)| longest);
+        let slowest = output.vsync().longest_interval();
         let pause = wall > slowest * PAUSE_PERIODS || (idle && wall > slowest * IDLE_PERIODS);
         if !pause && !drawing.overlaps {
             // Late is what misses the deadline, not what takes longer than thought.
@@ -360,14 +355,9 @@ impl Pacer {
         }
         self.cpu_at_commit = cpu;
         self.answered = Some(now);
-        if output.vsync().is_variable() {
-            // There are no refreshes that it could miss, nor any that it did.
-            self.guard = Guard::default();
-        } else if !drawing.is_second {
-            self.guard.answered(now, interval, self.is_interactive(now));
-        }
+        self.watch_answer(now, drawing, output.vsync());
         let next = self.reaches(now, output, reaches);
-        let may_hold = self.second_period && !queued && !drawing.overlaps && !output.vsync().is_variable();
+        let may_hold = self.second_period && !queued && !drawing.overlaps && output.vsync().rate().has_periods();
         let hold = (may_hold && drawing.target > next).then_some(drawing.target);
         // A late frame takes the next refresh; the one after it is drawn for the refresh after that.
         let is_late = next > drawing.target;
@@ -380,7 +370,7 @@ impl Pacer {
     }
 
     fn learn(&mut self, drawing: OpenCallback, cost: Cost, vsync: &VsyncModel) {
-        let (interval, has_grid) = (vsync.interval(), !vsync.is_variable());
+        let interval = vsync.interval();
         let Cost { wall, cpu, gpu, contended, overshoot } = cost;
         if self.wall.samples() >= FIRST_FRAMES && !drawing.is_second {
             self.margin.observe(overshoot, interval);
@@ -394,8 +384,7 @@ impl Pacer {
             answer: wall - gpu,
             cpu_inside: cpu,
             cpu_outside: drawing.cpu_outside,
-            waited: has_grid
-                && wall - gpu > interval * WAITS_INTERVALS.0 / WAITS_INTERVALS.1
+            waited: outlasts_a_period(wall - gpu, vsync)
                 && cpu.is_some_and(|cpu| cpu < (wall - gpu) / PAUSE_CPU_DIVISOR),
         });
     }

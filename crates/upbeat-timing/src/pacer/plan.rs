@@ -1,5 +1,6 @@
 //! For which refresh a client is called back, when, and with how many periods of slack.
 
+use super::variable::furthest;
 use super::{FIRST_FRAMES, Guarded, HICCUPS, Pacer, Planned, Reason, SLACK_EVIDENCE, SLACK_RETURN_DIVISOR};
 use crate::defaults::{AFTER_REFRESH, CLIENT_FLOOR};
 use crate::estimator::Estimator;
@@ -7,6 +8,7 @@ use crate::output::OutputMachine;
 use crate::pacing::{Class, PacingWish};
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
+use crate::vsync::Rate;
 
 /// Buffers that a client needs for a second period, if it draws when it is called back: one that is shown, one to draw into.
 const BUFFERS_TO_DRAW: usize = 2;
@@ -19,8 +21,7 @@ impl Pacer {
         let was_ahead = std::mem::take(&mut self.second_period);
         self.reason = self.reason_by_kind().unwrap_or_else(|| self.reason_by_cost(now, output, was_ahead));
         let asked_for = matches!(self.reason, Reason::FreeRunning | Reason::Early | Reason::Tried | Reason::Faster);
-        // Without refreshes there are no periods.
-        self.second_period = asked_for && !output.vsync().is_variable();
+        self.second_period = asked_for && output.vsync().rate().has_periods();
     }
 
     /// Why it is paced as it is whatever its frames cost; `None` if that depends on what they do.
@@ -83,8 +84,7 @@ impl Pacer {
     pub(super) fn reachable<T>(&self, now: Instant, output: &OutputMachine<T>) -> RefreshIndex {
         let next = self.reaches(now, output, output.next_index(now));
         let target = self.last_target.map_or(next, |last| next.max(last.next()));
-        // Without a grid there is no refresh further ahead that anything could be for.
-        if output.vsync().is_variable() { target.min(next.next()) } else { target }
+        furthest(target, next, output.vsync())
     }
 
     pub(super) fn plan_at_refresh<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
@@ -111,8 +111,8 @@ impl Pacer {
     }
 
     pub(super) fn plan_just_in_time<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
-        if let Some(range) = output.vsync().range() {
-            return self.plan_for_panel(now, output, range);
+        if let Rate::Variable(panel) = output.vsync().rate() {
+            return self.plan_for_panel(now, output, panel.range);
         }
         if self.second_period {
             return self.plan_within_two(now, output);

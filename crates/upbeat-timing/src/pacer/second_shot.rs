@@ -55,7 +55,7 @@ impl Pacer {
     pub fn shoot_again<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> bool {
         let Some((target, sampled)) = self.second_shot.insured.take() else { return false };
         let is_usual = self.wall.samples() >= FIRST_FRAMES && !self.second_period && self.row.is_none();
-        if !is_usual || output.vsync().is_variable() || output.latched() >= target {
+        if !is_usual || !output.vsync().rate().has_periods() || output.latched() >= target {
             return false;
         }
         let ready_by = output.latch_at(target);

@@ -9,7 +9,8 @@ use super::{Sample, VsyncModel};
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// The rate of one display. Every decision of an output that depends on it matches on this, in `output/rate`.
+/// The rate of one display. Every decision that depends on it matches on this: for the latch in `output/rate`, for
+/// callbacks in `pacer/variable`.
 #[derive(Clone, Debug)]
 pub(crate) enum Rate {
     /// Refreshes lie on a grid, and frames have deadlines.
@@ -25,6 +26,14 @@ pub(crate) struct Panel {
     pub range: (Span, Span),
     /// The refresh that is expected next, and when.
     pub(super) expected: Sample,
+}
+
+impl Rate {
+    /// Whether frames are drawn for periods. Without them a client has no second period of slack, no frame waits for a
+    /// refresh further ahead, and no second frame is drawn for the same refresh.
+    pub const fn has_periods(&self) -> bool {
+        matches!(self, Rate::Fixed)
+    }
 }
 
 impl VsyncModel {
@@ -43,6 +52,14 @@ impl VsyncModel {
         match &self.rate {
             Rate::Fixed => None,
             Rate::Variable(panel) => Some(panel.range),
+        }
+    }
+
+    /// The longest interval between two refreshes.
+    pub(crate) const fn longest_interval(&self) -> Span {
+        match &self.rate {
+            Rate::Fixed => self.period,
+            Rate::Variable(panel) => panel.range.1,
         }
     }
 
