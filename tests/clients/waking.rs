@@ -109,7 +109,7 @@ fn what_ends_idleness_while_all_is_dark_is_nobodys_and_what_comes_after_it_is_no
 #[test]
 fn outputs_that_a_message_switched_on_and_off_again_stay_dark_whatever_is_pressed() {
     let (mut world, _) = with_a_window();
-    let output = world.state.outputs.states().next().unwrap().id;
+    let output = world.state.outputs.states().next().unwrap().id();
     power::darken(&mut world.state, LitBy::Input);
     power::set(&mut world.state, output, true);
     power::set(&mut world.state, output, false);

@@ -231,8 +231,8 @@ pub(in crate::output) fn refresh(state: &mut State) {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::Config;
     use super::*;
+    use crate::config::Config;
 
     fn rules(text: &str) -> PacingRules {
         let config: Config = toml::from_str(text).unwrap();

@@ -156,7 +156,8 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id(id) else { return };
     let arrangement = output.stage.arrangement();
-    let paced_elsewhere = |entry: &&Entry| entry.output() != Some(id) && output.stage.has(entry.surface()) == Some(true);
+    let paced_elsewhere =
+        |entry: &&Entry| entry.output() != Some(id) && output.stage.has(entry.surface()) == Some(true);
     let seen: Vec<WlSurface> = match is_arranged_anew {
         true => {
             let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
