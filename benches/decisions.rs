@@ -7,9 +7,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use upbeat_timing::beam::{Beam, PixelRect, ScanDirection};
-use upbeat_timing::estimator::{
-    Estimator, EstimatorKind, KeyedByLoad, MissBudget, SelectedEstimator, TwoShot, WindowQuantile,
-};
+use upbeat_timing::estimator::{Estimator, EstimatorKind, MissBudget, SelectedEstimator, TwoShot, WindowQuantile};
 use upbeat_timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat_timing::input_prediction::{Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
 use upbeat_timing::late_frame::LateFramePolicy;
@@ -41,16 +39,6 @@ fn estimators(criterion: &mut Criterion) {
             });
         });
     }
-    criterion.bench_function("estimator/keyed by load: refreshed, observe and budget", |bencher| {
-        let mut keyed = KeyedByLoad::<WindowQuantile<128>, 4>::new(WindowQuantile::new());
-        let mut index = 0;
-        bencher.iter(|| {
-            index += 1;
-            keyed.refreshed(cost(index), INTERVAL);
-            keyed.observe(cost(index));
-            black_box(keyed.budget(MissBudget::INTERACTIVE))
-        });
-    });
     criterion.bench_function("two-shot: both starts", |bencher| {
         let mut costs = WindowQuantile::<128>::new();
         (0..128).for_each(|index| costs.observe(cost(index)));

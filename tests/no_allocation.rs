@@ -6,7 +6,7 @@ mod allocations;
 
 use allocations::allocations;
 use upbeat_timing::beam::{Beam, PixelRect, ScanDirection};
-use upbeat_timing::estimator::{Estimator, EstimatorKind, KeyedByLoad, MissBudget, SelectedEstimator, WindowQuantile};
+use upbeat_timing::estimator::{Estimator, EstimatorKind, MissBudget, SelectedEstimator};
 use upbeat_timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat_timing::input_prediction::{Kalman, Linear, PredictionLimits, Quadratic, Sample, Tracked};
 use upbeat_timing::late_frame::LateFramePolicy;
@@ -25,14 +25,10 @@ const START: Instant = Instant::from_nanos(1_000_000_000);
 
 #[test]
 fn estimators_do_not_allocate() {
-    let mut keyed = KeyedByLoad::<WindowQuantile<128>, 4>::new(WindowQuantile::new());
     let mut estimators = EstimatorKind::ALL.map(|kind| SelectedEstimator::new(kind, MissBudget::FREE_RUNNING));
     let count = allocations(|| {
         for index in 0..1_000 {
             let cost = Span::from_micros(1_000 + index * 37 % 9_000);
-            keyed.refreshed(cost, INTERVAL);
-            keyed.observe(cost);
-            std::hint::black_box(keyed.budget(MissBudget::INTERACTIVE));
             for estimator in &mut estimators {
                 estimator.observe(cost);
                 std::hint::black_box(estimator.budget(MissBudget::INTERACTIVE));

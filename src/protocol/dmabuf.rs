@@ -165,7 +165,7 @@ impl DmabufHandler for State {
 
     fn new_surface_feedback(&mut self, surface: &WlSurface, _global: &DmabufGlobal) -> Option<DmabufFeedback> {
         let output = self.surfaces.get(surface)?.output()?;
-        scanout::of(&self.outputs.by_id(output)?.output())
+        scanout::of(self.outputs.by_id(output)?.output())
     }
 
     fn dmabuf_imported(&mut self, _global: &DmabufGlobal, dmabuf: Dmabuf, notifier: ImportNotifier) {

@@ -49,10 +49,10 @@ impl Dispatch<XdgToplevelTagManagerV1, (), State> for Handlers {
         _init: &mut DataInit<'_, State>,
     ) {
         // The description is for people who cannot see the window: there is nobody yet who reads it out.
-        if let xdg_toplevel_tag_manager_v1::Request::SetToplevelTag { toplevel, tag } = request {
-            if let Some(toplevel) = state.protocols.xdg_shell.get_toplevel(&toplevel) {
-                shell::set_tag(state, toplevel.wl_surface(), tag);
-            }
+        if let xdg_toplevel_tag_manager_v1::Request::SetToplevelTag { toplevel, tag } = request
+            && let Some(toplevel) = state.protocols.xdg_shell.get_toplevel(&toplevel)
+        {
+            shell::set_tag(state, toplevel.wl_surface(), tag);
         }
     }
 }

@@ -213,5 +213,5 @@ fn slot(finger: i32) -> Option<u32> {
 /// A place on a window (physical pixels) in global logical coordinates.
 fn place(state: &State, window: WindowId, x: f64, y: f64) -> Option<Point<f64, Logical>> {
     let id = state.session.nested.outputs.get(&window)?.output;
-    Some(place_of_pixel(&state.outputs.by_id(id)?.output(), Point::from((x, y))))
+    Some(place_of_pixel(state.outputs.by_id(id)?.output(), Point::from((x, y))))
 }

@@ -15,8 +15,6 @@ use crate::time::Span;
 /// triple-buffered vsync, 5 lose 89 %, 7 lose 96 %, and 15 MB each at 2560 × 1440; with run-ahead 4 the 5 buffers reach
 /// 97 %, for kilobytes.
 pub const ANIMATION: AheadSettings = AheadSettings::buffers(5).with_run_ahead(4);
-/// Clients that run ahead: 4 buffers, the paper's own default, one more than triple buffering has.
-pub const CLIENT_AHEAD: AheadSettings = AheadSettings::buffers(4);
 /// Refreshes by which the first frame of motion that answers no input is shown later, to fill the queue first. Flings of
 /// 30 frames, 5 buffers: 79 → 91 % fewer drops (`--animation 30`); 7 buffers without it: 83 %.
 pub const START_DELAY: u8 = 1;

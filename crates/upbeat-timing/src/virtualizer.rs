@@ -115,11 +115,6 @@ impl Virtualizer {
         self.grid
     }
 
-    /// How far content lies behind the time of its refresh; negative when it lies ahead.
-    pub const fn lag(&self) -> Span {
-        self.lag
-    }
-
     /// The target of the next frame, which counts as issued.
     ///
     /// `next_latch` is the first refresh that is not decided yet, `ahead` the number of frames that will be shown
@@ -238,7 +233,7 @@ mod tests {
             let target = virtualizer.issue(RefreshIndex(refresh), 0);
             assert!(target.content > target.present - INTERVAL);
         }
-        assert_eq!(virtualizer.lag(), Span::ZERO);
+        assert_eq!(virtualizer.lag, Span::ZERO);
     }
 
     #[test]

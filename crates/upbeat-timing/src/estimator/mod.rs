@@ -4,7 +4,6 @@
 //! the answer, not for a quantile of their own choosing: a 97 % quantile is 1.9 missed refreshes a second at 60 Hz.
 
 mod ewma;
-mod keyed;
 mod mean;
 mod regression;
 mod select;
@@ -14,7 +13,6 @@ mod two_shot;
 mod window;
 
 pub use ewma::EwmaSigma;
-pub use keyed::KeyedByLoad;
 pub use mean::MeanOfLast;
 pub use regression::QuantileRegression;
 pub use select::{SelectedEstimator, UnknownEstimator};

@@ -41,11 +41,6 @@ impl<T> FrameQueue<T> {
         self.end = Some(frame);
     }
 
-    /// Switches between the refresh and running ahead; frames under way stay valid (D-VSync 4.5, runtime switch).
-    pub fn set_trigger(&mut self, trigger: Trigger) {
-        self.trigger = trigger;
-    }
-
     /// Says whether recording waits for rendering.
     pub fn set_recorder(&mut self, recorder: Recorder) {
         self.recorder = recorder;
