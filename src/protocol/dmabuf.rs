@@ -11,7 +11,7 @@
 //!   create_immed ► renderer ┊          …             ┊ ─► what was committed with it meanwhile is shown, or a protocol error
 //! ```
 //!
-//! Nobody waits for the answer. A commit whose buffer is still looked at waits as it would for a fence ([`Memories::unknown`]).
+//! Nobody waits for the answer. A commit whose buffer is still looked at waits as it would for a fence ([`Memories::unknown`](crate::surface::memories::Memories::unknown)).
 //!
 //! A buffer whose content some device has yet to finish holds the commit that attaches it: its own fences are waited for
 //! like explicit ones (`surface/fence.rs`).
