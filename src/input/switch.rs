@@ -37,6 +37,9 @@ fn darken_built_in(state: &mut State, darkens: bool) {
     let screens = state.outputs.states().filter(|output| is_built_in(&output.output().name()));
     let screens: Vec<_> = screens.map(|output| output.id()).collect();
     for screen in screens {
-        power::set(state, screen, !darkens);
+        match darkens {
+            true => power::shut(state, screen),
+            false => power::set(state, screen, true),
+        }
     }
 }

@@ -17,9 +17,22 @@ pub enum LitBy {
 
 /// Switches an output on or off. Off, it keeps its place and its windows, but nothing on it is drawn and it has no
 /// timer: whoever draws there is called back once a second, as everybody is who cannot be seen.
+///
+/// Input lights an output that went dark until then, also if a client or a message switches it off meanwhile: a program that
+/// darkens what is dark already, and that ends, must not leave the user before a dark screen.
 pub fn set(state: &mut State, id: OutputId, on: bool) {
-    mark(state, id, None);
+    let is_dark_until_input =
+        state.outputs.by_id(id).is_some_and(|output| !output.on && output.lit_by == Some(LitBy::Input));
+    if on || !is_dark_until_input {
+        mark(state, id, None);
+    }
     switch(state, id, on);
+}
+
+/// Switches an output off whose screen nobody can see, as that of a closed lid: no event lights it.
+pub fn shut(state: &mut State, id: OutputId) {
+    mark(state, id, None);
+    switch(state, id, false);
 }
 
 /// All outputs that are on go dark until [`light`] is called for the same event. Without a renderer the picture on a screen

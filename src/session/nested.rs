@@ -152,7 +152,12 @@ fn set_hidden(state: &mut State, window: WindowId, hidden: bool) {
     let Some(known) = state.session.nested.outputs.get_mut(&window) else { return };
     let output = known.output;
     if hidden {
-        known.is_hidden = state.outputs.by_id(output).is_some_and(|output| output.is_on());
+        // One that is dark already stays dark for the reason that it has.
+        let is_lit = state.outputs.by_id(output).is_some_and(|output| output.is_on());
+        known.is_hidden |= is_lit;
+        if !is_lit {
+            return;
+        }
     } else if !std::mem::take(&mut known.is_hidden) {
         return;
     }

@@ -117,3 +117,25 @@ fn outputs_that_a_message_switched_on_and_off_again_stay_dark_whatever_is_presse
     world.key(KEY_A, false);
     assert!(!is_on(&world), "the wish for a lit output was replaced");
 }
+
+#[test]
+fn input_lights_outputs_that_a_message_switches_off_while_they_are_dark() {
+    let (mut world, _) = with_a_window();
+    let output = world.state.outputs.states().next().unwrap().id();
+    power::darken(&mut world.state, LitBy::Input);
+    power::set(&mut world.state, output, false);
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    assert!(is_on(&world), "the message changed nothing");
+}
+
+#[test]
+fn input_lights_no_output_that_was_shut_while_it_was_dark() {
+    let (mut world, _) = with_a_window();
+    let output = world.state.outputs.states().next().unwrap().id();
+    power::darken(&mut world.state, LitBy::Input);
+    power::shut(&mut world.state, output);
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    assert!(!is_on(&world), "nobody sees a panel below a closed lid");
+}
