@@ -49,7 +49,8 @@ fn run_session(prefix: &Path, systemctl: &str, folders: &[PathBuf]) -> Ran {
     let version = String::from_utf8(message(&["version"]).stdout).unwrap();
     assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
     let picture = directory.path().join("picture.png");
-    assert!(message(&["screenshot", picture.to_str().unwrap()]).status.success());
+    // The socket is there before the first frame is on the screen.
+    wait("a screenshot", || message(&["screenshot", picture.to_str().unwrap()]).status.success().then_some(()));
     assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG"));
     assert!(message(&["quit"]).status.success());
     assert!(session.wait().unwrap().success());
