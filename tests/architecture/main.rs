@@ -1,4 +1,4 @@
-//! The rooms of the house, as `docs/ARCHITECTURE.md` has them: the page is the rule, and the imports in `src/` and `crates/` keep to it.
+//! The rooms of the house, as `docs/design/rooms.md` has them: the page is the rule, and the imports in `src/` and `crates/` keep to it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -17,7 +17,7 @@ fn repository() -> (Sources, String) {
     static READ: OnceLock<(Sources, String)> = OnceLock::new();
     let read = READ.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let page = std::fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap();
+        let page = std::fs::read_to_string(root.join("docs/design/rooms.md")).unwrap();
         (Sources::read(root), page)
     });
     read.clone()
@@ -69,7 +69,7 @@ fn faults(sources: &Sources, page: &str) -> Vec<String> {
 fn every_room_knows_only_what_it_may_and_circles_are_those_that_the_page_names() {
     let (sources, page) = repository();
     let faults = faults(&sources, &page);
-    assert!(faults.is_empty(), "docs/ARCHITECTURE.md does not allow it:\n{}", faults.join("\n"));
+    assert!(faults.is_empty(), "docs/design/rooms.md does not allow it:\n{}", faults.join("\n"));
 }
 
 /// What is found in addition when `text` stands in `module`.

@@ -1,4 +1,4 @@
-//! What `docs/ARCHITECTURE.md` says of rooms and circles.
+//! What `docs/design/rooms.md` says of rooms and circles.
 
 use std::collections::{BTreeMap, BTreeSet};
 

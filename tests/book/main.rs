@@ -21,6 +21,8 @@ const FOLDERS: [&str; 9] =
     ["src/", "crates/", "tests/", "examples/", "docs/", "protocols/", "config/", "benches/", CRATE];
 /// How the names of crates begin: their files are named without `crates/` and `src/`.
 const CRATE: &str = "upbeat-";
+/// Folders that are made by a build.
+const NOT_IN_THE_REPOSITORY: [&str; 1] = ["target/"];
 /// Languages of blocks of code.
 const LANGUAGES: [&str; 10] = ["sh", "text", "c", "python", "rust", "toml", "json", "diff", "ini", "sql"];
 
@@ -105,28 +107,59 @@ fn is_in_book(path: &str) -> bool {
     path.starts_with("docs/")
 }
 
-/// Files of the repository that a page names in backticks, and that are not there.
-fn missing_files(path: &str, page: &Page) -> Vec<String> {
-    let named = page.names.iter().filter_map(|(line, name)| {
-        let name = name.split_whitespace().next()?;
-        let is_path = name.contains('/')
-            && FOLDERS.iter().any(|folder| name.starts_with(folder) && name != *folder)
-            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-".contains(letter));
-        is_path.then_some((line, name))
-    });
-    let exists = |name: &str| {
-        let below = |folder: &str, name: &str| {
-            let path = root().join(folder).join(name);
-            path.exists() || path.with_extension("rs").exists()
-        };
-        let in_crate = |name: &str| {
-            let (name, file) = name.split_once('/')?;
-            Some(below(&format!("crates/{name}/src"), file))
-        };
-        // Rooms of the house are called by their path in `src/`.
-        below("", name) || below("src", name) || in_crate(name).unwrap_or(false)
+/// The folders of the compositor whose files are named without the folders above them: `output/turn.rs`, `drm/mirror`.
+const NAMED_FROM: [&str; 3] = ["", "src", "src/backend"];
+
+/// Whether `name` is written as the path of a file of the repository. In the book every path of lower-case letters is one, so that a
+/// page that names a module by the path that it had once is found.
+fn is_path(path: &str, name: &str) -> bool {
+    let has_letters =
+        |allowed: fn(&char) -> bool| name.chars().all(|letter| allowed(&letter) || "/._-".contains(letter));
+    let in_folder = FOLDERS.iter().any(|folder| name.starts_with(folder) && name != *folder);
+    let is_in_lower_case = has_letters(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit());
+    let of_a_module =
+        is_in_book(path) && is_in_lower_case && name.starts_with(|first: char| first.is_ascii_lowercase());
+    name.contains('/')
+        && has_letters(char::is_ascii_alphanumeric)
+        && (in_folder || of_a_module)
+        && !NOT_IN_THE_REPOSITORY.iter().any(|folder| name.starts_with(folder))
+}
+
+/// Whether there is a file or a folder of this name.
+fn is_there(name: &str) -> bool {
+    let below = |folder: &str, name: &str| {
+        let path = root().join(folder).join(name);
+        path.exists() || path.with_extension("rs").exists()
     };
-    let missing = named.filter(|(_, name)| !exists(name));
+    let in_crate = |name: &str| {
+        let (name, file) = name.split_once('/')?;
+        Some(below(&format!("crates/{name}/src"), file))
+    };
+    NAMED_FROM.iter().any(|folder| below(folder, name)) || in_crate(name).unwrap_or(false)
+}
+
+/// The words of the drawings of a page that begin with a room of the compositor, and their lines.
+fn rooms_in_drawings(page: &Page) -> Vec<(usize, String)> {
+    let drawings = page.code.iter().filter(|code| code.language.as_deref() == Some("text"));
+    let lines =
+        drawings.flat_map(|code| code.text.lines().enumerate().map(|(number, line)| (code.line + 1 + number, line)));
+    let words = lines.flat_map(|(number, line)| {
+        line.split(|letter: char| !(letter.is_ascii_alphanumeric() || "/._-".contains(letter)))
+            .map(move |word| (number, word))
+    });
+    let of_a_room = words.filter(|(_, word)| {
+        word.split_once('/')
+            .is_some_and(|(room, rest)| !rest.is_empty() && !room.is_empty() && root().join("src").join(room).is_dir())
+    });
+    of_a_room.map(|(number, word)| (number, word.trim_end_matches('.').to_owned())).collect()
+}
+
+/// Files of the repository that a page names in backticks or in a drawing, and that are not there.
+fn missing_files(path: &str, page: &Page) -> Vec<String> {
+    let in_text =
+        page.names.iter().filter_map(|(line, name)| Some((*line, name.split_whitespace().next()?.to_owned())));
+    let named = in_text.filter(|(_, name)| is_path(path, name)).chain(rooms_in_drawings(page));
+    let missing = named.filter(|(_, name)| !is_there(name));
     missing.map(|(line, name)| format!("{path}:{line}: {name}: there is no such file")).collect()
 }
 
@@ -197,7 +230,8 @@ fn pages_of_protocols_are_what_their_xml_says() {
 fn what_is_wrong_with_a_page_is_found() {
     let pages = pages();
     let text = "# A\n[a](nowhere.md) [b](FIGURES.md#nowhere) [c](../src/main.rs) [d](../../x) [e](FIGURES.md)\n\
-                `src/nowhere.rs` `src/main.rs` `upbeat-timing/frames` `src/a and b`\n";
+                `src/nowhere.rs` `src/main.rs` `upbeat-timing/frames` `src/a and b` `timing/pre_executor.rs` `A/b`\n\
+                ```text\n output/turn.rs ─► output/nowhere: guard/\n```\n";
     let page = Page::read(text);
     let said = [
         "docs/x.md:2: nowhere.md: there is no such file",
@@ -208,7 +242,12 @@ fn what_is_wrong_with_a_page_is_found() {
     let mut with = pages;
     with.insert("docs/x.md".to_owned(), Page::read(text));
     assert_eq!(dead_links("docs/x.md", &page, &with), said);
-    let missing = ["docs/x.md:3: src/nowhere.rs: there is no such file", "docs/x.md:3: src/a: there is no such file"];
+    let missing = [
+        "docs/x.md:3: src/nowhere.rs: there is no such file",
+        "docs/x.md:3: src/a: there is no such file",
+        "docs/x.md:3: timing/pre_executor.rs: there is no such file",
+        "docs/x.md:5: output/nowhere: there is no such file",
+    ];
     assert_eq!(missing_files("docs/x.md", &page), missing);
 }
 
