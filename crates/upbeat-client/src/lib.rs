@@ -4,6 +4,8 @@
 //! [`FramePacer`] is all that most programs want, and those that draw under a hand [`PredictedInput`], those that show a part of something long a [`ScrollView`]. [`protocol`] has the bindings for those that want to speak the protocol
 //! themselves.
 
+#![warn(missing_docs)]
+
 mod binding;
 mod front_buffer;
 pub mod memory;

@@ -7,6 +7,8 @@
 //! - [`process_clock`]: the CPU time of another process.
 //! - [`files`]: opening files that a user names. [`faults`]: failures on purpose, in tests.
 
+#![warn(missing_docs)]
+
 pub mod faults;
 pub mod files;
 pub mod ipc;

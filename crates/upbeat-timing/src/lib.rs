@@ -26,6 +26,8 @@
 //!      └─callback──►commit─────┴latch──┴submit──────────────────────┴light
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod ahead;
 pub mod beam;
 pub mod calm;
