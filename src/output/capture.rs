@@ -156,7 +156,7 @@ pub struct Captures {
 pub fn capture(state: &mut State, request: Request) {
     if descriptors::are_scarce() {
         // Dropping the request reports its failure.
-        tracing::debug!("no picture is taken: nine of ten descriptors are in use");
+        tracing::debug!("a capture was refused: nine of ten file descriptors are in use");
         return;
     }
     state.outputs.captures.waiting.push(request);
@@ -168,7 +168,11 @@ enum Look {
     Gone,
     /// There is no content, or no new content.
     Nothing,
-    Picture { picture: Picture, region: PixelRect, presented: Instant },
+    Picture {
+        picture: Picture,
+        region: PixelRect,
+        presented: Instant,
+    },
 }
 
 /// Serves requests: at once where the client takes the current content, otherwise after the next presentation or
@@ -340,7 +344,7 @@ fn painted(state: &mut State, finished: Finished, region: PixelRect, film: Film,
             outputs.captures.write(Job { number: 0, picture, region, film }, answer, loop_handle);
         }
         (result, _) => {
-            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a picture");
+            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a capture");
             answer.give(false);
         }
     }
@@ -378,7 +382,7 @@ impl Captures {
         if self.writer.is_none() {
             let last = self.last;
             self.writer = Writer::start(handle, written, move |state| state.outputs.captures.writer_ended(last))
-                .inspect_err(|error| tracing::error!(%error, "no pictures can be taken"))
+                .inspect_err(|error| tracing::error!(%error, "captures fail: their thread cannot be started"))
                 .ok();
             self.writes_after = last;
         }

@@ -177,7 +177,7 @@ fn take_back(state: &mut State, group: Group, later: usize, reason: String) {
     let then = group.then;
     let then = move |state: &mut State, back: Result<(), String>| {
         if let Err(error) = back {
-            tracing::error!(error, "an output does not take the mode back that it had");
+            tracing::error!(error, "an output rejected its former mode");
         }
         then(state, Err(reason));
     };
@@ -190,14 +190,14 @@ impl Group {
         let mut all_are_seen = true;
         for Pending { asked, result, .. } in &self.pending {
             let Some(output) = outputs.iter().find(|output| output.id == asked.output) else {
-                return Some(Err("an output is gone".to_owned()));
+                return Some(Err("an output was removed during the mode change".to_owned()));
             };
             let name = output.output.name();
             match result {
                 Some(Ok(())) => {}
                 Some(Err(reason)) => return Some(Err(format!("{name}: {reason}"))),
                 None if now >= self.give_up => {
-                    return Some(Err(format!("{name}: its driver says nothing of the mode in {LONGEST_WAIT}")));
+                    return Some(Err(format!("{name}: its driver has not answered within {LONGEST_WAIT}")));
                 }
                 None => all_are_seen = false,
             }
@@ -212,7 +212,7 @@ fn go_back(outputs: &mut Outputs, asked: &Asked) -> Option<Asked> {
     match output.display.set_mode(asked.before, Slowest::This(asked.slowest)) {
         Ok(mode) => Some(Asked { mode, ..*asked }),
         Err(error) => {
-            tracing::error!(output = output.output.name(), error, "an output does not take the mode back that it had");
+            tracing::error!(output = output.output.name(), error, "an output rejected its former mode");
             None
         }
     }

@@ -52,7 +52,7 @@ fn act(state: &mut State) {
         let Some(output) = state.outputs.by_id_mut(id) else { return };
         output.actions += 1;
         if output.actions == ACTIONS_PER_TURN {
-            tracing::error!(%id, "too many things to do at once; the rest waits");
+            tracing::error!(%id, "too many actions in one turn; the rest waits for the next");
         }
         match output.conductor.poll_action(now) {
             None => {}
@@ -93,7 +93,7 @@ fn mend(state: &mut State, id: OutputId) {
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let Some(fault) = output.conductor.take_fault() else { return };
     let name = output.output.name();
-    tracing::error!(output = name, refresh = fault.index.0, ahead = %fault.ahead, "a plan too far ahead was made anew");
+    tracing::error!(output = name, refresh = fault.index.0, ahead = %fault.ahead, "a plan was too far ahead and was made anew");
     output.grid.advance();
     let latched = output.conductor.output().latched();
     latch::rearm(state, id, latched);

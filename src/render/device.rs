@@ -56,7 +56,7 @@ impl Device for Node<'_> {}
 fn software_by_kernel(device: BorrowedFd<'_>) -> Option<String> {
     let driver = Node(device).get_driver().ok()?;
     let name = driver.name().to_string_lossy().into_owned();
-    (name == VIRTUAL && !host_draws(device)).then(|| format!("the host of {name} draws for nobody"))
+    (name == VIRTUAL && !host_draws(device)).then(|| format!("the host of {name} does not offer 3D rendering"))
 }
 
 fn host_draws(device: BorrowedFd<'_>) -> bool {
@@ -125,7 +125,7 @@ impl GlesPainter {
             return Err(RenderError::Gles(format!("its driver draws with the CPU ({})", facts.renderer)));
         }
         if !painter.draws_into_others() {
-            return Err(RenderError::Gles("its driver draws into no memory of others".to_owned()));
+            return Err(RenderError::Gles("its driver cannot draw into imported buffers".to_owned()));
         }
         Ok(painter)
     }

@@ -62,7 +62,7 @@ impl Omen {
         let left = which(&mut left);
         let is_over = *left == 0;
         *left = left.saturating_sub(1);
-        if is_over { Ok(()) } else { Err(RenderError::Lost("somebody wanted it to be lost".to_owned())) }
+        if is_over { Ok(()) } else { Err(RenderError::Lost("a test injected this loss".to_owned())) }
     }
 
     /// Fails if the next context is not to be created.
@@ -92,7 +92,7 @@ impl Faults {
     /// The injected result for the next client buffer; `None`: test the buffer.
     pub fn reading(&mut self) -> Option<Result<(), RenderError>> {
         if std::mem::take(&mut self.lost_reading) {
-            return Some(Err(RenderError::Lost("somebody wanted it to be lost".to_owned())));
+            return Some(Err(RenderError::Lost("a test injected this loss".to_owned())));
         }
         self.readable.then_some(Ok(()))
     }
@@ -125,9 +125,9 @@ impl Happening {
     pub fn happen(self) -> Result<(), RenderError> {
         match self.fault {
             None | Some(Fault::Slow { .. } | Fault::Dead { .. } | Fault::LostReading | Fault::Readable) => Ok(()),
-            Some(Fault::Fails) => Err(RenderError::Gles("somebody wanted it to fail".to_owned())),
-            Some(Fault::Lost) => Err(RenderError::Lost("somebody wanted it to be lost".to_owned())),
-            Some(Fault::Panics) => panic!("somebody wanted it to panic"),
+            Some(Fault::Fails) => Err(RenderError::Gles("a test injected this failure".to_owned())),
+            Some(Fault::Lost) => Err(RenderError::Lost("a test injected this loss".to_owned())),
+            Some(Fault::Panics) => panic!("a test injected this panic"),
         }
     }
 }

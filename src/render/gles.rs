@@ -143,7 +143,7 @@ impl GlesPainter {
         // SAFETY: the context is current on this thread only and is never sent to another.
         let mut renderer = unsafe { GlesRenderer::new(context) }.map_err(gles_error)?;
         if let Err(error) = rounded::compile(&mut renderer) {
-            tracing::warn!(%error, "corners stay square");
+            tracing::warn!(%error, "the shader for rounded corners cannot be compiled: corners stay square");
         }
         Ok(GlesPainter {
             renderer,

@@ -67,7 +67,7 @@ pub(super) fn choose<P>(candidates: impl IntoIterator<Item = Result<(Facts, P), 
         }
     }
     if unfit.is_empty() {
-        return Err("there is no device that draws".to_owned());
+        return Err("there is no EGL device".to_owned());
     }
     Err(unfit.join("; "))
 }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn why_there_is_none_is_said_of_each() {
-        assert_eq!(choose::<()>([]), Err("there is no device that draws".to_owned()));
+        assert_eq!(choose::<()>([]), Err("there is no EGL device".to_owned()));
         let broken = Err(Unfit::Failed { device: "card0".to_owned(), reason: "no EGL".to_owned() });
         let sentence = choose([broken, Ok((facts("llvmpipe"), ()))]).unwrap_err();
         assert_eq!(sentence, "card0: no EGL; renderD128 draws with the CPU (llvmpipe)");

@@ -153,7 +153,7 @@ where
             continue;
         }
         if caches.must_not_wait && !layer.buffer.as_ref().is_none_or(|buffer| is_finished(buffer)) {
-            tracing::warn!("a client draws into what it shows: it is left out");
+            tracing::warn!("a client still draws into a buffer that it has committed: its surface is left out");
             is_complete = false;
             continue;
         }

@@ -265,7 +265,7 @@ impl Renderer {
             Some(Turn::Leave) => {}
         }
         let mut pixman = PixmanPainter::new()?;
-        pixman.stands_in = gles.stood_in_for.then(|| (gles.software, "OpenGL ES was lost again and again".to_owned()));
+        pixman.stands_in = gles.stood_in_for.then(|| (gles.software, "OpenGL ES was lost repeatedly".to_owned()));
         let old = std::mem::replace(self, Renderer::Pixman(Box::new(pixman)));
         if let (Renderer::Gles(old), Renderer::Pixman(painter)) = (old, self) {
             painter.take_over(old.end());

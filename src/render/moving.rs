@@ -38,7 +38,7 @@ impl Renderer {
     pub fn find_gpu(&mut self) -> Result<(), RenderError> {
         let Some(software) = self.stands_in() else { return Ok(()) };
         if !device::is_there() {
-            self.stay("this machine has no device that draws".to_owned());
+            self.stay("this machine has no render node".to_owned());
             return Ok(());
         }
         let make: Make = Arc::new(move || GlesPainter::on_gpu(software));
@@ -76,12 +76,12 @@ impl Renderer {
         let (software, omen) = match self {
             Renderer::Gles(gles) => (gles.software, gles.thread.omen()),
             Renderer::Pixman(_) if !device::is_there() && self.stands_in() != Some(Software::InPlace) => {
-                return Err(RenderError::Gles("this machine has no device that draws".to_owned()));
+                return Err(RenderError::Gles("this machine has no render node".to_owned()));
             }
             Renderer::Pixman(_) => (self.stands_in().unwrap_or(Software::OffScreen), Omen::default()),
         };
         let make: Make = Arc::new(move || {
-            let device = open().map_err(|error| RenderError::Gles(format!("its device is not opened: {error}")))?;
+            let device = open().map_err(|error| RenderError::Gles(format!("its device cannot be opened: {error}")))?;
             GlesPainter::on_display(device, number, software)
         });
         Prospect::start(make, software, omen, wake)

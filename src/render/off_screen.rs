@@ -61,7 +61,7 @@ impl OffScreen {
         let mut image = image.map_err(|_| RenderError::Pixman("the picture cannot be drawn into".to_owned()))?;
         let (mut elements, is_complete) = import(&mut self.renderer, scene, true, Some(&[band]), &mut self.caches);
         if !is_complete {
-            return Err(pixman_error("some of it cannot be read"));
+            return Err(pixman_error("a part of it cannot be read"));
         }
         intermediate::prepare(&mut self.renderer, scene, &mut elements);
         let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;

@@ -50,7 +50,7 @@ impl PixmanPainter {
         let descriptor = dmabuf.handles().next().filter(|_| dmabuf.num_planes() == 1);
         let descriptor = descriptor.ok_or_else(|| pixman_error("it has several planes"))?;
         if rustix::fs::fstatfs(descriptor).map_err(pixman_error)?.f_type as u64 != DMA_BUF {
-            return Err(pixman_error("it is no device's memory"));
+            return Err(pixman_error("it is not a dma-buf"));
         }
         let format = dmabuf.format();
         if FormatCode::try_from(format.code).is_err() || format.modifier != Modifier::Linear {
@@ -59,7 +59,7 @@ impl PixmanPainter {
         let stride = dmabuf.strides().next().map_or(0, |stride| stride as usize);
         let length = dmabuf.map_plane(0, DmabufMappingMode::READ).map_err(pixman_error)?.length();
         if !stride.is_multiple_of(size_of::<u32>()) || length < stride * dmabuf.size().h.unsigned_abs() as usize {
-            return Err(pixman_error("its rows do not lie within it"));
+            return Err(pixman_error("its rows exceed its memory"));
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl PixmanPainter {
                 });
                 result
             }
-            BufferStorage::Device(_) => Err(pixman_error("the buffer is a device's")),
+            BufferStorage::Device(_) => Err(pixman_error("the buffer lies in device memory")),
         }
     }
 

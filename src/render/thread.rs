@@ -191,7 +191,7 @@ impl RenderThread {
         };
         let thread = faults::check(faults::Fault::Thread)
             .and_then(|()| thread.spawn(draw))
-            .map_err(|error| RenderError::Lost(format!("there is no thread for it: {error}")))?;
+            .map_err(|error| RenderError::Lost(format!("its thread cannot be started: {error}")))?;
         Ok(RenderThread { shared, omen, alive, thread: Some(thread) })
     }
 
@@ -354,7 +354,7 @@ impl Drop for RenderThread {
         self.shared.lock().closed = true;
         self.shared.arrived.notify_one();
         if self.alive.recv_timeout(LAST_DRAW) == Err(mpsc::RecvTimeoutError::Timeout) {
-            return tracing::error!("OpenGL ES still draws; it is not waited for");
+            return tracing::error!("the OpenGL ES thread is still drawing; the session ends without it");
         }
         if let Some(thread) = self.thread.take() {
             // Its panics were already logged when they happened.

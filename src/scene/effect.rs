@@ -99,10 +99,7 @@ pub enum EffectKind {
         colour: [f32; 4],
     },
     /// A picture at its own size.
-    Picture {
-        rect: Rectangle<i32, Physical>,
-        picture: Picture,
-    },
+    Picture { rect: Rectangle<i32, Physical>, picture: Picture },
     /// A shadow around a window; nothing is drawn within the window.
     Shadow {
         /// The rectangle that casts the shadow.

@@ -67,7 +67,7 @@ fn drawn_picture(finished: Finished) -> Option<OwnPicture> {
     match (finished.result, finished.job.buffer.storage) {
         (Ok(_), BufferStorage::Memory(pixels)) => Some(OwnPicture::Drawn(pixels)),
         (result, _) => {
-            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a picture");
+            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a capture");
             None
         }
     }

@@ -102,7 +102,7 @@ fn write(job: &Job, between: &Between, pixels: &mut Vec<u32>, painter: &mut Opti
         Picture::Scene(scene) => match draw(scene, painter) {
             Ok(drawn) => write_shot(job, &Shot::copied(drawn), false, between, pixels),
             Err(error) => {
-                tracing::warn!(%error, "a window cannot be drawn for a picture");
+                tracing::warn!(%error, "a window cannot be drawn for a capture");
                 false
             }
         },

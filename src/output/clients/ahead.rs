@@ -39,7 +39,7 @@ pub(in crate::output) fn attend_all(state: &mut State) {
     }
 }
 
-/// Sends a second callback for a refresh that the client has already committed for, if the client asked for it and its
+/// Schedules a second callback for a refresh that the client has already committed for, if the client asked for it and its
 /// next commit would still be in time for the latch.
 pub(in crate::output) fn shoot_again(state: &mut State) {
     let now = state.clock.now();

@@ -164,15 +164,15 @@ fn recover(state: &mut State) {
     match lost.recover(fastest.unwrap_or_default(), drawn.as_ref()) {
         Ok(None) => return,
         Ok(Some(Recovered::Fresh)) => {
-            tracing::warn!("OpenGL ES was lost: it goes on in a fresh context");
+            tracing::warn!("the OpenGL ES context was lost: a new context replaces it");
             power::light(state, LitBy::Renderer);
         }
         Ok(Some(Recovered::Pixman)) => {
-            tracing::error!("OpenGL ES was lost again: Pixman draws from now on");
+            tracing::error!("the OpenGL ES context was lost again: Pixman draws from now on");
             power::light(state, LitBy::Renderer);
         }
         Ok(Some(Recovered::Gone)) => {
-            tracing::error!("OpenGL ES is lost again and again: the outputs are dark until it draws");
+            tracing::error!("OpenGL ES contexts are lost repeatedly: the outputs stay dark until one draws");
             power::darken(state, LitBy::Renderer);
         }
         Ok(Some(Recovered::Back)) => {
@@ -181,7 +181,7 @@ fn recover(state: &mut State) {
         }
         Err(error) => {
             // The next turn tries again, but only input or a client starts a turn.
-            tracing::error!(%error, "OpenGL ES was lost, and there is nothing else that draws");
+            tracing::error!(%error, "the OpenGL ES context was lost, and no other renderer is available");
             return power::darken(state, LitBy::Renderer);
         }
     }

@@ -122,7 +122,7 @@ pub(in crate::output) fn perform(
     let change = Change::FrontRectangle { rect, pixels };
     let plan = Plan { present, final_at: now, ..Plan::plain(frame, change) };
     if let Err((error, _)) = output.display.submit(plan) {
-        tracing::debug!(%error, "a follower is composed: the display does not take a rectangle");
+        tracing::debug!(%error, "a follower is composed: the display rejected the write into its front buffer");
         return Moved::Not;
     }
     output.in_place.moved = Some(index);

@@ -184,7 +184,7 @@ fn write(
     let change = Change::FrontRectangle { rect, pixels };
     let plan = Plan { present, final_at: latched, ..Plan::plain(frame, change) };
     if let Err((error, _)) = output.display.submit(plan) {
-        tracing::debug!(%error, "a rectangle is composed: the display does not take it");
+        tracing::debug!(%error, "new content is composed: the display rejected the write into its front buffer");
         return false;
     }
     let written = clock.now();

@@ -39,7 +39,7 @@ fn heading(notice: &Notice) -> String {
 }
 
 /// Heading of an error in the configuration.
-const MISTAKE: &str = "The configuration is wrong; what was before stays in force";
+const MISTAKE: &str = "The configuration is wrong; the previous settings stay in force";
 /// The same heading if no earlier configuration was loaded.
 const NO_CONFIGURATION: &str = "The configuration is wrong; the built-in defaults are in force";
 
