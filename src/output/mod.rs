@@ -297,7 +297,6 @@ impl Outputs {
         self.frame_log = Some(log);
     }
 
-    /// Stops writing records.
     pub const fn take_frame_log(&mut self) -> Option<upbeat_record::trace::FrameLog> {
         self.frame_log.take()
     }

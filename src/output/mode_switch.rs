@@ -1,9 +1,8 @@
 //! Groups of mode changes: either all are in effect, or all outputs keep their former modes.
 //!
 //! ```text
-//!   set_mode … ─► wait ─┬─ all were presented ──────────────────────────────────────► then(Ok)
-//!                       └─ one is refused, or a driver does not answer in time ──► accepted modes are reverted ─►
-//!                       then(Err)
+//!   set_mode … ─► wait ─┬─ all were presented ─────────────────────────────────────────────────► then(Ok)
+//!                       └─ one is refused, or no answer in time ──► accepted modes are reverted ─► then(Err)
 //! ```
 //!
 //! When a request fails, every output is back in its former mode. The exception is a driver that did not answer: it is
@@ -28,13 +27,13 @@ const LONGEST_WAIT: Span = Span::from_seconds(5);
 /// Called with the result of a group.
 pub type Then = Box<dyn FnOnce(&mut State, Result<(), String>)>;
 
-/// A mode change that the display has accepted for testing.
+/// A requested mode change that its display may still refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub output: OutputId,
     /// The display's id for the change; `None`: the mode can no longer be refused.
     pub mode: Option<ModeId>,
-    /// The former mode.
+    /// The mode before the change.
     pub before: Mode,
     /// Lowest variable refresh rate in the former mode.
     pub slowest: Option<u32>,

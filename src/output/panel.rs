@@ -30,18 +30,18 @@ pub fn place_of_pixel(output: &Output, pixel: Point<f64, Physical>) -> Point<f64
     geometry(output).loc.to_f64() + place.to_logical(output.current_scale().fractional_scale())
 }
 
-/// Size of the panel in physical pixels, before rotation.
+/// Size of the panel in physical pixels, in its own orientation.
 fn panel_size(output: &Output) -> Size<i32, Physical> {
     output.current_mode().map(|mode| mode.size).unwrap_or_default()
 }
 
-/// Size of the output in physical pixels, after rotation.
+/// Size of the output in physical pixels, as the user sees it.
 pub(super) fn seen_size(output: &Output) -> Size<i32, Physical> {
     turn_of(output).inverse().size(panel_size(output))
 }
 
 impl OutputState {
-    /// Size of the output in physical pixels, after rotation.
+    /// Size of the output in physical pixels, as the user sees it.
     pub(super) fn seen_size(&self) -> Size<i32, Physical> {
         let mode = self.display.mode();
         turn_of(&self.output).inverse().size(Size::from((mode.width, mode.height)))

@@ -87,8 +87,8 @@ fn next_output(state: &mut State) -> Option<OutputId> {
     order.next(able.filter_map(|output| output.pending(now)), now)
 }
 
-/// If the conductor rejected an impossible plan and made it anew from the clock, earlier predictions of refreshes are
-/// invalid.
+/// Handles a plan that the conductor rejected as impossible and made anew from the clock: the refreshes that were
+/// announced before are no longer valid.
 fn mend(state: &mut State, id: OutputId) {
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let Some(fault) = output.conductor.take_fault() else { return };

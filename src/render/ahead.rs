@@ -30,7 +30,7 @@ pub struct Ahead {
     pub surface: WlSurface,
     /// The client's shared memory.
     pub buffer: Buffer,
-    /// Damage by commit.
+    /// Damage of the surface, by commit.
     pub damage: DamageSnapshot<i32, BufferCoords>,
     /// The pixel of the buffer nearest to the visible part: pieces around it are uploaded first.
     pub near: Point<i32, BufferCoords>,

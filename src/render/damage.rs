@@ -21,7 +21,7 @@ const OLDEST: usize = 16;
 /// With more rectangles, their bounding box is drawn, because each rectangle is compared with every layer.
 const MOST_RECTS: usize = 32;
 
-/// Disjoint rectangles.
+/// Rectangles that do not overlap.
 pub(super) type Region = Vec<Rectangle<i32, Physical>>;
 
 /// An element of the last drawn scene.
@@ -249,7 +249,7 @@ fn rearranged(old: &mut [Item], new: &[Part<'_>], damage: &mut Damage) {
     gone.for_each(|(item, _)| damage.add(item.place()));
 }
 
-/// Accumulates damage.
+/// A damage region under construction.
 struct Damage {
     screen: Rectangle<i32, Physical>,
     rects: Region,

@@ -1,7 +1,7 @@
 //! Chooses a device that draws in hardware. Pure.
 //!
 //! A GPU is worth a thread and uploads of its own. A driver that draws with the CPU is slower than Pixman, which is
-//! made for the CPU. EGL and OpenGL together tell which it is. EGL knows Mesa's software device. But a display device
+//! made for the CPU. EGL and OpenGL together tell the two apart. EGL knows Mesa's software device. But a display device
 //! without a GPU, or a virtual device whose host has none, may come with a driver that reveals the CPU only in its
 //! renderer name.
 

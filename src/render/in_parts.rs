@@ -162,8 +162,8 @@ impl InParts {
     }
 }
 
-/// Layout of a texture for this buffer; `None`: it is not shared memory, or has neither of the formats that every
-/// client supports.
+/// Layout of a texture for this buffer; `None`: it is not shared memory, or its format is not among the two that
+/// `wl_shm` requires.
 fn layout(buffer: &WlBuffer) -> Option<Layout> {
     let layout = with_buffer_contents(buffer, |_, _, data| {
         let format = match data.format {

@@ -1,5 +1,5 @@
 //! Render threads that were given up. Each ends after its current draw, however long that takes. No caller waits for it
-//! while the session runs; its jobs return when it has ended them.
+//! while the session runs: its last job is returned whenever the thread has finished it.
 
 use std::collections::VecDeque;
 

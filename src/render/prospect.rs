@@ -34,7 +34,7 @@ pub enum Outcome {
     Proven(Proven),
     /// The context cannot draw, and why.
     Failed(Prospect, String),
-    /// Not known yet.
+    /// The proof is not finished yet.
     Open(Prospect),
 }
 

@@ -5,8 +5,8 @@
 //!                                                                         is dark meanwhile ─► … ─► once a second
 //! ```
 //!
-//! A single GPU reset costs one frame. Repeated losses must not keep the session busy with new contexts. Nor may the
-//! last picture stay on screen: it would seem to work, and the user would press keys without seeing their effect.
+//! A single GPU reset costs one frame. Repeated losses must not keep the session busy with new contexts. The last
+//! picture must not stay on screen either, because it would seem to work: keys would have an effect that is not seen.
 
 use upbeat_timing::time::Span;
 

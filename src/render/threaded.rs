@@ -71,7 +71,7 @@ impl Targets {
         self.abilities.target_formats(number)
     }
 
-    /// Tests whether it can draw into this buffer. Waits for the answer, at most for [`LONGEST_ANSWER`].
+    /// Tests whether it can draw into this buffer. Waits for the answer, at most a second.
     pub fn try_draw(&self, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
         let memory = memory.clone();
         self.thread.ask(Some(LONGEST_ANSWER), move |painter| painter.try_target(&memory))

@@ -30,11 +30,10 @@ pub enum OnPlane {
 /// A surface in a scene: its geometry, which many scenes share, and its content.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// Geometry and look.
     pub shape: Arc<Shape>,
     /// The content; `None` after the scene was drawn.
     pub buffer: Option<Buffer>,
-    /// Damage by commit.
+    /// Damage of the surface, by commit.
     pub damage: DamageSnapshot<i32, BufferCoords>,
     /// The plane that shows it; if set, the layer is not composed.
     pub plane: Option<OnPlane>,
@@ -191,7 +190,7 @@ impl PartialEq for CursorLayer {
 /// The content of one output.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// The output's size in physical pixels, before the panel's transform.
+    /// The output's size in physical pixels, as the user sees it.
     pub size: Size<i32, Physical>,
     /// The transform onto the panel. All coordinates of the scene are before it; the renderer applies it.
     pub turn: Turn,
@@ -251,7 +250,7 @@ impl Scene {
     }
 
     /// Whether this scene would draw the same picture as `other`, regardless of the cursor. A locked scene never
-    /// equals an unlocked one, because the lock client waits for its presentation.
+    /// equals an unlocked scene, because the lock client waits for its presentation.
     pub fn looks_like(&self, other: &Scene) -> bool {
         self.locked == other.locked
             && self.size == other.size

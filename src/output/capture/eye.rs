@@ -42,7 +42,7 @@ impl Eye {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares `scene` with the last and adds the damage. `moment` is (number of the scene, number of cursor moves
+    /// Compares `scene` with the last scene and adds the damage. `moment` is (number of the scene, number of cursor moves
     /// without a new scene); `None` if these are not counted. Returns the number of layers compared: 0 if `moment`
     /// has not changed.
     pub(super) fn look(&self, scene: &Scene, moment: Option<(u64, u64)>) -> usize {

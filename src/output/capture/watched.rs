@@ -15,7 +15,7 @@ pub(super) const INTERVAL: Span = Span::from_nanos(16_666_667);
 
 /// While this guard lives, a window counts as visible.
 #[derive(Clone, Debug)]
-pub struct Watched(#[expect(dead_code, reason = "that it is there is what it says")] Arc<()>);
+pub struct Watched(#[expect(dead_code, reason = "only its lifetime matters")] Arc<()>);
 
 #[derive(Debug, Default)]
 pub struct Windows {

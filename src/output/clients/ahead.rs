@@ -39,8 +39,8 @@ pub(in crate::output) fn attend_all(state: &mut State) {
     }
 }
 
-/// Schedules a second callback for a refresh that the client has already committed for, if the client asked for it and its
-/// next commit would still be in time for the latch.
+/// Schedules a second callback for a refresh that the client has already committed for, if the client asked for it and
+/// its next commit would still be in time for the latch.
 pub(in crate::output) fn shoot_again(state: &mut State) {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;

@@ -120,7 +120,7 @@ impl PacingRules {
         LayerRule::settle(&self.layers, namespace)
     }
 
-    /// The client disconnected.
+    /// Drops the choice made for a client that has disconnected.
     pub(in crate::output) fn forget(&mut self, client: ClientId) {
         self.chosen.remove(&client);
     }

@@ -27,8 +27,8 @@ use upbeat_timing::target::Target;
 use upbeat_timing::time::{Clock, Instant};
 
 /// Identifies the content of all outputs: the value differs whenever visible content may differ. For each output:
-/// whether it is on, its number of latches, and the address of its current scene. No two scenes of the same latch count
-/// share an address.
+/// whether it is on, its number of latches, and the address of its newest scene. The address tells apart scenes that
+/// were recorded ahead without a latch: they exist at the same time, so no two of them share an address.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Showing(Vec<(bool, u64, usize)>);
 

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //!   Pixman:  latch ─► drawn ─► submitted                                        in one turn
-//!   GLES:    latch ─► handed over ┊ drawn on the render thread ┊ ─► submitted   in another turn: the loop goes on
-//!   meanwhile
+//!   GLES:    latch ─► handed over ┊ drawn on the render thread ┊ ─► submitted   in a later turn
 //! ```
 //!
 //! The scene travels with its frame's [`Content`]. Until the frame is submitted, its output latches nothing else.

@@ -137,7 +137,7 @@ pub(in crate::output) fn hear_renderer(state: &mut State) {
         let outputs = &state.outputs.list;
         let drawn = outputs.iter().find_map(|output| Some((output.id, output.drawn_by(finished.id)?)));
         let Some((id, frame)) = drawn else {
-            // The job is a capture, or its output was removed: such a job is dropped.
+            // Either a capture, or a frame of a removed output, which is dropped.
             crate::output::capture::hear(state, finished);
             continue;
         };

@@ -29,7 +29,7 @@ use upbeat_timing::record::Need;
 use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// A latched refresh.
+/// A refresh that was latched, with the frame finished for it or a new one.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::output) struct Taken {
     pub index: RefreshIndex,

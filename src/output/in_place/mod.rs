@@ -2,17 +2,15 @@
 //! ahead of the beam. Clients need no support for it (Presto 3.2.1, position-aware rendering).
 //!
 //! ```text
-//!   commit of nothing but content ─► waits for the end of its turn ─┬─ small, near the input, alone, unscaled
-//!   [candidate]
-//!                                                                   │  the beam is not there
-//!                                                                   [timing]
+//!   commit of nothing but content ─► waits for the end of its turn ─┬─ small, near the input, unscaled [candidate]
+//!                                                                   │  the beam is not there           [timing]
 //!                                                                   ▼
 //!            all else: need ─► latch ─► frame          written ─► lit ─► feedback, with the time of its row
 //! ```
 //!
 //! Older content must never follow newer content. Content written in place is newer than every frame that was shown.
-//! While a frame is in flight that would replace it, it waits until that frame is shown, or becomes a part of the next
-//! frame. A later latch includes it like all other content, and sees no change in it.
+//! If a frame in flight would replace it, the write waits until that frame is shown, or the content becomes a part of
+//! the next frame. A later latch includes the written content, and finds no change in it.
 
 mod candidate;
 pub(super) mod follow;

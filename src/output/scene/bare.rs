@@ -33,7 +33,7 @@ struct Spent {
 /// The region of an output not yet covered by opaque layers.
 #[derive(Debug)]
 pub(in crate::output) struct Bare {
-    /// Disjoint rectangles.
+    /// Rectangles that do not overlap.
     rects: Vec<Rectangle<i32, Physical>>,
     screen: Rectangle<i32, Physical>,
     /// Number of layers and effects of the scene already processed.

@@ -5,11 +5,9 @@
 //!
 //! ```text
 //!    topmost  0 ┌────┐            goes: nothing above
-//!             1 └┬───┴─┐          stays: 0 lies above, and the result must not depend on the stacking of overlay
-//!             planes
+//!             1 └┬───┴─┐          stays: 0 lies above, and the stacking of overlay planes must not matter
 //!             2  └─────┘  ┌────┐  goes
-//!             3 ┌───────────────┐ fills the screen: goes to the primary plane if it alone is left, with 0 to 2 on
-//!             planes
+//!             3 ┌───────────────┐ fills the screen: the primary plane shows it if 0 to 2 are all on planes
 //! ```
 
 use smithay::utils::{Physical, Rectangle, Size};

@@ -9,7 +9,7 @@
 //!
 //! Two sources invalidate the cache: [`Shell::changes`](crate::shell::Shell::changes) counts changes of layout,
 //! stacking and visibility, and [`Stage::changed`] is called for every surface with new content. With debug assertions
-//! each cached scene is compared with a rebuilt one.
+//! each cached scene is compared with a rebuilt scene.
 
 use ahash::HashMap;
 use smithay::reexports::wayland_server::Resource;
@@ -85,7 +85,7 @@ impl Stage {
         }
     }
 
-    /// Invalidates the cache.
+    /// Invalidates the cache, so that the next scene is rebuilt.
     pub fn forget(&mut self) {
         self.basis = None;
         self.layers.clear();

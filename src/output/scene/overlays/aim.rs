@@ -8,7 +8,7 @@ use crate::scene::Scene;
 use crate::shell::Shell;
 use upbeat_timing::id::OutputId;
 
-/// Light and translucent.
+/// Light and translucent, so that the windows below stay visible.
 const COLOUR: Colour = [0.55, 0.66, 0.90, 0.35];
 /// Lengths in logical pixels: the margin around the mark, the radius of its corners.
 const MARGIN: f64 = 8.0;

@@ -3,8 +3,7 @@
 //!
 //! ```text
 //!   TEST-1 60 Hz: drawn 0.4 ms, to light 8.1 ms, this 0.2 ms
-//!   │        ▂▂▂▂▂│▂▂▂▂▂▂▂    a column for each frame, from the latch up: drawn by the CPU, by the GPU, handed over,
-//!   waits
+//!   │        ▂▂▂▂▂│▂▂▂▂▂▂▂    a column for each frame, from the latch up: CPU drawing, GPU drawing, hand-over, waiting
 //!   └─────────────────────    as high as two refreshes; the whole column is red where the frame was missed
 //!   foot: just-in-time, draws, input to light 9.2 ms
 //! ```
