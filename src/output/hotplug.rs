@@ -307,7 +307,7 @@ pub(super) fn take(state: &mut State, id: OutputId) -> Option<OutputState> {
 pub(super) fn keep_beside(state: &mut State) {
     let outputs = state.outputs.states().map(|output| (output.id, output.is_placed, super::geometry(&output.output)));
     let mut outputs: Vec<_> = outputs.collect();
-    // Of two outputs at the same position the placed output stays; of two placed outputs the newer, which has come back.
+    // Of two outputs at the same position the placed output stays; of two placed, the newer, which has come back.
     outputs.sort_by_key(|(id, is_placed, area)| (area.loc.x, !is_placed, Reverse(id.0)));
     let mut settled: Vec<Rectangle<i32, Logical>> = Vec::new();
     for (id, is_placed, mut area) in outputs {

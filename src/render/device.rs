@@ -62,7 +62,7 @@ fn software_by_kernel(device: BorrowedFd<'_>) -> Option<String> {
 fn host_draws(device: BorrowedFd<'_>) -> bool {
     let mut answer: libc::c_int = 0;
     let mut question = GetParameter { parameter: HOST_DRAWS, value: (&raw mut answer) as u64 };
-    #[expect(unsafe_code, reason = "there is no other way to ask a driver of its own things")]
+    #[expect(unsafe_code, reason = "ioctls of a single driver have no safe wrapper")]
     // SAFETY: the kernel reads `question` and writes an `int` to the address in its `value`; both outlive the call.
     let asked = unsafe { libc::ioctl(device.as_raw_fd(), GET_PARAMETER, &raw mut question) };
     asked == 0 && answer != 0

@@ -71,7 +71,7 @@ mod tests {
         let mut builder = Dmabuf::builder((1, 1), Fourcc::Xrgb8888, Modifier::Linear, DmabufFlags::empty());
         builder.add_plane(memory, 0, 0, 4);
         let dmabuf = builder.build().expect("one plane");
-        let answer = move |result: Result<(), String>| tell.send(result.is_ok()).expect("somebody listens");
+        let answer = move |result: Result<(), String>| tell.send(result.is_ok()).expect("the receiver is alive");
         (SourceTest::new(dmabuf, None, Box::new(answer)), told)
     }
 

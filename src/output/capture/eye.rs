@@ -42,9 +42,9 @@ impl Eye {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares `scene` with the last scene and adds the damage. `moment` is (number of the scene, number of cursor moves
-    /// without a new scene); `None` if these are not counted. Returns the number of layers compared: 0 if `moment`
-    /// has not changed.
+    /// Compares `scene` with the last scene and adds the damage. `moment` is (number of the scene, number of cursor
+    /// moves without a new scene); `None` if these are not counted. Returns the number of layers compared: 0 if
+    /// `moment` has not changed.
     pub(super) fn look(&self, scene: &Scene, moment: Option<(u64, u64)>) -> usize {
         let mut seen = self.lock();
         if moment.is_some() && seen.moment == moment {

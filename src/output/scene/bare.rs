@@ -177,7 +177,7 @@ mod tests {
     fn what_is_said_to_be_opaque_twice_earns_nothing() {
         let rect = |x, y, width, height| Rectangle::new((x, y).into(), (width, height).into());
         let (screen, target) = (rect(0, 0, 100, 100), rect(50, 0, 100, 100));
-        assert_eq!(translucent(target, &[], screen), 5_000, "what is on the screen");
+        assert_eq!(translucent(target, &[], screen), 5_000, "the visible part");
         assert_eq!(translucent(target, &[rect(0, 0, 25, 100)], screen), 2_500);
         let whole = rect(0, 0, 100, 100);
         assert_eq!(translucent(target, &[whole], screen), 0);

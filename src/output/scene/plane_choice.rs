@@ -99,7 +99,7 @@ mod tests {
         let shadow = Over { target: Rectangle::new((80, 80).into(), (140, 140).into()), depth: 1 };
         let apart = [layers[0], look(205, 100, 100, 100)];
         assert_eq!(overlays(&apart, &[shadow]), [0], "the second lies in the shadow of the first");
-        assert_eq!(overlays(&layers, &[Over { depth: 2, ..shadow }]), [0], "a shadow below both is in nobody's way");
+        assert_eq!(overlays(&layers, &[Over { depth: 2, ..shadow }]), [0], "a shadow below both covers neither");
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(direct_candidate(&layers, &[], &[], SCREEN.into()), None, "the small one is composed");
         assert_eq!(direct_candidate(&layers, &[], &[0], SCREEN.into()), Some(1));
         let below = Over { target: full.target, depth: 2 };
-        assert_eq!(direct_candidate(&layers, &[below], &[0], SCREEN.into()), Some(1), "nobody sees it");
+        assert_eq!(direct_candidate(&layers, &[below], &[0], SCREEN.into()), Some(1), "the effect below is hidden");
     }
 
     #[test]

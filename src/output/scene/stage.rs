@@ -145,7 +145,7 @@ pub(in crate::output) fn refresh(layer: &mut Layer, surface: &WlSurface) -> bool
 pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scene, bool) {
     let basis = basis(state, id);
     if let Some(scene) = basis.and_then(|basis| choose_again(state, id, basis)) {
-        debug_assert!(is_as_chosen_anew(state, id, present, &scene), "what was kept of a scene is stale");
+        debug_assert!(is_as_chosen_anew(state, id, present, &scene), "the cached scene is stale");
         return (scene, false);
     }
     let scene = choosing::choose(state, id, present);

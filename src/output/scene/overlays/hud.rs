@@ -191,7 +191,7 @@ mod tests {
             let stages = [at(0, 0.1), at(0, 0.4), at(0, 0.8)];
             assert!(stages[0] != stages[1] && stages[1] != stages[2], "{stages:x?}");
             assert_eq!([at(1, 0.1), at(1, 0.4), at(1, 0.8)], stages);
-            assert_ne!(at(1, 1.5), at(0, 1.5), "what is above is red");
+            assert_ne!(at(1, 1.5), at(0, 1.5), "the part above is red");
             assert_eq!(at(2, 1.5), at(0, 1.5), "there is no third one");
         }
     }
