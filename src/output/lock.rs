@@ -34,7 +34,9 @@ pub fn is_everywhere(state: &State) -> bool {
 impl OutputState {
     fn shows_the_lock_alone(&self) -> bool {
         let may_be_shown = |frame: &&Frame<Content>| match frame.stage() {
+            // Unless the display is sure, the frame may have been flipped at the moment of its withdrawal.
             Stage::Withdrawn { surely } => !surely,
+            // A discarded frame is never submitted.
             Stage::Drawing => !frame.is_unwanted(),
             _ => true,
         };
