@@ -1,4 +1,4 @@
-//! Pictures of what an output *presented*, of windows alone, and of the cursor.
+//! Screen capture: pictures of what an output *presented*, of a single window, and of the cursor.
 //!
 //! ```text
 //!   output   asked ─► waits for light ─► a [`Shot`] of the screen ─────────┐
@@ -7,8 +7,8 @@
 //!   cursor   asked ─► waits for another ─► its image ──────────────────────┘ thread, read back
 //! ```
 //!
-//! The main thread copies nothing that it need not: a frame of a large output takes as long as drawing one. What is new
-//! since the last picture that somebody took ([`Eye`]) is found from scenes.
+//! The main thread copies as few pixels as possible, because copying a frame of a large output takes as long as drawing
+//! it. Damage since the client's last picture ([`Eye`]) is found by comparing scenes.
 
 mod eye;
 mod film;
@@ -44,27 +44,27 @@ pub use watched::Watched;
 pub(super) use watched::call_back;
 use writer::{Done, Job, Picture, Writer};
 
-/// Pictures in the writer's hands at once: one that it writes, and one so that it need not wait for the next turn. All
-/// others wait: what they show is then as new as it can be, and no more buffers of a display are kept from it.
+/// Pictures that the writer thread may have at once: the one being written, and the next, so that the writer need not
+/// wait for another turn of the loop. Further requests wait: their pictures are then as recent as possible, and fewer
+/// display buffers stay locked.
 const MOST_WRITTEN: usize = 2;
 
-/// No output refreshes less often.
+/// Longest refresh interval of any output.
 const LONGEST_INTERVAL: Span = Span::from_seconds(1);
 
-/// A picture that a client asked for.
+/// A client's request for a picture.
 #[derive(Debug)]
 pub struct Request {
-    /// What it is of.
     pub subject: Subject,
-    /// Where the pixels go: as large as the subject, as was checked when it was asked for.
+    /// Destination of the pixels; its size was checked against the subject when the request was made.
     pub film: Film,
-    /// Whether the cursor is in the picture.
+    /// Whether the picture includes the cursor.
     pub with_cursor: bool,
-    /// Wait until something has changed since the last picture that went through `eye`, if there was one.
+    /// Wait until the subject has changed since the last picture taken with this `eye`; the first picture never waits.
     pub waits: bool,
-    /// What who asks has seen.
+    /// Damage since this client's last picture.
     pub eye: Arc<Eye>,
-    /// Who asked.
+    /// Sends the result to the client.
     pub reply: Box<dyn Reply>,
 }
 
@@ -74,35 +74,34 @@ impl Request {
     }
 }
 
-/// Answers one request, once. Dropping it unanswered fails the request.
+/// Answers one request, once. Dropping it unanswered means that the request failed.
 pub trait Reply: std::fmt::Debug {
-    /// Whether somebody still waits for it.
+    /// Whether the client still waits for the picture.
     fn is_wanted(&self) -> bool;
-    /// The pixels are in the buffer.
+    /// The buffer now has the pixels.
     fn ready(self: Box<Self>, captured: &Captured);
-    /// There is nothing any more that pictures could be taken of.
+    /// The subject no longer exists, so no picture can be taken.
     fn gone(self: Box<Self>);
-    /// Whether it waits for an output that is off; otherwise the picture fails.
+    /// Whether the request waits while the output is off; if not, it fails.
     fn waits_for_power(&self) -> bool;
 }
 
-/// What became of a picture.
+/// Metadata of a finished picture.
 #[derive(Clone, Debug)]
 pub struct Captured {
-    /// When what it shows was presented.
+    /// When the captured content was presented.
     pub presented: Instant,
-    /// What has changed since the client's last picture, relative to the region.
+    /// Damage since the client's last picture, relative to the region.
     pub damage: Vec<PixelRect>,
 }
 
-/// A picture that is being written.
 #[derive(Debug)]
 struct Writing {
     number: u64,
     answer: Answer,
 }
 
-/// Who waits for a picture that is on its way.
+/// The answer to send when a picture that is under way is finished.
 #[derive(Debug)]
 struct Answer {
     reply: Box<dyn Reply>,
@@ -120,7 +119,7 @@ impl Answer {
     }
 }
 
-/// A window that the renderer draws.
+/// A window that the renderer is drawing for a picture.
 #[derive(Debug)]
 struct Painting {
     job: JobId,
@@ -129,51 +128,55 @@ struct Painting {
     answer: Answer,
 }
 
-/// All that was asked for and not answered.
+/// All unanswered capture requests.
 #[derive(Debug, Default)]
 pub struct Captures {
     waiting: Vec<Request>,
     painting: Vec<Painting>,
-    /// For the session itself.
+    /// Pictures that the compositor itself wants.
     own: Vec<own::Wanted>,
-    /// In the order in which they are written.
+    /// In the order in which the writer thread writes them.
     writing: VecDeque<Writing>,
     last: u64,
     /// Started with the first picture.
     writer: Option<Writer>,
-    /// The last picture before those of this writer.
+    /// Number of the last picture handed to an earlier writer thread.
     writes_after: u64,
-    /// When each client was given a picture of each subject, where that is not long ago.
+    /// When each client last got a picture of each subject; entries older than [`LONGEST_INTERVAL`] are dropped.
     given: Vec<(ClientId, Subject, Instant)>,
-    /// How much was looked at for those who wait.
+    /// How many layers were compared for waiting requests.
     looks: Looks,
-    /// Windows that count as seen.
+    /// Windows that count as visible because they are captured.
     watched: watched::Windows,
-    /// When somebody may have the next one who has to wait for that.
+    /// When the next throttled request may be served.
     wake: Option<Instant>,
 }
 
-/// Asks for a picture. The request waits until it is served.
+/// Queues a capture request until it can be served.
 pub fn capture(state: &mut State, request: Request) {
     if descriptors::are_scarce() {
-        // Dropped, it says that it failed.
-        tracing::debug!("no picture is taken: nine of ten descriptors are in use");
+        // Dropping the request reports its failure.
+        tracing::debug!("a capture was refused: nine of ten file descriptors are in use");
         return;
     }
     state.outputs.captures.waiting.push(request);
 }
 
-/// What there is of a subject now.
+/// State of a request's subject now.
 enum Look {
-    /// It is gone.
+    /// The subject no longer exists.
     Gone,
-    /// Nothing, or nothing new.
+    /// There is no content, or no new content.
     Nothing,
-    /// A picture.
-    Picture { picture: Picture, region: PixelRect, presented: Instant },
+    Picture {
+        picture: Picture,
+        region: PixelRect,
+        presented: Instant,
+    },
 }
 
-/// Serves what can be served: at once what may show things as they are, else with the next light or change.
+/// Serves requests: at once where the client takes the current content, otherwise after the next presentation or
+/// change.
 pub(super) fn serve(state: &mut State) {
     state.outputs.captures.wake = None;
     if state.outputs.captures.waiting.is_empty() {
@@ -207,7 +210,7 @@ pub(super) fn serve(state: &mut State) {
     }
 }
 
-/// How long a client waits for the next picture of the same.
+/// Shortest time between two pictures of the same subject for one client.
 fn interval(state: &State, subject: &Subject) -> Span {
     let outputs = &state.outputs.list;
     let own = |output: &Output| outputs.iter().find(|known| known.output == *output);
@@ -222,7 +225,7 @@ fn look(state: &mut State, request: &Request, pointed: &mut Pointed, now: Instan
     match &request.subject {
         Subject::Output(output, region) => {
             let place = state.outputs.list.iter().position(|known| known.output == *output);
-            // An output that is gone will never light up again.
+            // A removed output never presents again.
             let Some(place) = place else { return Look::Gone };
             let output = &state.outputs.list[place];
             if !output.on {
@@ -257,7 +260,7 @@ fn look(state: &mut State, request: &Request, pointed: &mut Pointed, now: Instan
             if area.size(state).is_none() {
                 return Look::Gone;
             }
-            // A cursor that is elsewhere comes back.
+            // The cursor may come back to this area.
             let Some(CursorSeen { image, .. }) = area.cursor(state, pointed) else { return Look::Nothing };
             if request.waits && !request.eye.has_other(&image) {
                 return Look::Nothing;
@@ -270,25 +273,25 @@ fn look(state: &mut State, request: &Request, pointed: &mut Pointed, now: Instan
 }
 
 impl super::Outputs {
-    /// How many layers were looked at so far for those who wait for a picture. For tests.
+    /// How many layers were compared so far for waiting capture requests. For tests.
     pub const fn looked_at_for_pictures(&self) -> u64 {
         self.captures.looks.total
     }
 }
 
 impl OutputState {
-    /// Whether anything was presented since it was switched on.
+    /// Whether a frame was presented since the output was switched on.
     fn shows_anything(&self) -> bool {
         self.lights > 0 && !self.on_screen.size.is_empty()
     }
 
-    /// Whether the screen shows what a screenshot is to show: nothing of the picking of a region, and no cursor.
+    /// Whether the screen is fit for a screenshot: no region selection and no composited cursor is on it.
     pub fn is_ready_for_screenshot(&self) -> bool {
         let has_cursor = self.on_screen.cursor.is_some() && self.display.capabilities().cursor_plane.is_none();
         !self.on_screen.picks_region && !has_cursor
     }
 
-    /// What is on screen, as anybody may see it: without windows that are kept out of pictures.
+    /// The content on screen, with windows blackened that a rule keeps out of captures.
     pub fn picture(&self, shell: &Shell, with_cursor: bool) -> Option<Shot> {
         Some(self.display.shot(with_cursor)?.blackened(kept_out::areas(&self.on_screen, shell)))
     }
@@ -308,7 +311,7 @@ fn begin(state: &mut State, request: Request, picture: Picture, region: PixelRec
     }
 }
 
-/// Has the renderer draw a window: it can read what others cannot.
+/// Has the renderer draw a window: only the GPU can read GPU buffers.
 fn paint(state: &mut State, scene: Scene, region: PixelRect, film: Film, answer: Answer) {
     let super::Outputs { renderer, drawn, captures, .. } = &mut state.outputs;
     let Some(renderer) = renderer else { return answer.give(false) };
@@ -316,14 +319,14 @@ fn paint(state: &mut State, scene: Scene, region: PixelRect, film: Film, answer:
     let canvas = Canvas::new(scene.size, scene.turn);
     let buffer = Buffer { storage, age: 0, slot: 0 };
     let job = Drawing { scene: Arc::new(scene), with_cursor: true, buffer, canvas };
-    // Frames go first.
+    // Frames of outputs go first.
     match renderer.start(job, false, drawn.clone()) {
         Err(job) => captures.painting.push(Painting { job, region, film, answer }),
         Ok(finished) => painted(state, finished, region, film, answer),
     }
 }
 
-/// The renderer has drawn something that is no frame of an output.
+/// Handles a finished render job that is no frame of an output.
 pub(super) fn hear(state: &mut State, finished: Finished) {
     let Some(finished) = own::hear(state, finished) else { return };
     let painting = &mut state.outputs.captures.painting;
@@ -341,20 +344,20 @@ fn painted(state: &mut State, finished: Finished, region: PixelRect, film: Film,
             outputs.captures.write(Job { number: 0, picture, region, film }, answer, loop_handle);
         }
         (result, _) => {
-            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a picture");
+            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a capture");
             answer.give(false);
         }
     }
 }
 
 impl Captures {
-    /// When there is something to do though nothing happens.
+    /// When a request or a captured window is due even if no event arrives.
     pub(super) fn next_wake(&self) -> Option<Instant> {
         self.wake.into_iter().chain(self.watched.tick).min()
     }
 
-    /// When the request may be looked at next, if not now: who asks for pictures as fast as it can would keep a core busy with
-    /// some that show the same, and gets one a refresh.
+    /// When the request may be served next; `None`: now. A client gets at most one picture of a subject a refresh.
+    /// Otherwise a client that captures as fast as it can would keep a core busy with identical pictures.
     fn next_look(&mut self, interval: Span, request: &Request, now: Instant) -> Option<Instant> {
         self.given.retain(|(_, _, given)| now - *given < LONGEST_INTERVAL);
         let given = request.client().and_then(|client| self.given_to(&client, &request.subject).copied());
@@ -379,7 +382,7 @@ impl Captures {
         if self.writer.is_none() {
             let last = self.last;
             self.writer = Writer::start(handle, written, move |state| state.outputs.captures.writer_ended(last))
-                .inspect_err(|error| tracing::error!(%error, "no pictures can be taken"))
+                .inspect_err(|error| tracing::error!(%error, "captures fail: their thread cannot be started"))
                 .ok();
             self.writes_after = last;
         }
@@ -389,13 +392,13 @@ impl Captures {
         if writer.write(Job { number, ..job }) {
             self.writing.push_back(Writing { number, answer });
         } else {
-            // Its thread is gone; the next picture has another.
+            // The writer thread has ended; the next picture starts another.
             self.writer = None;
             answer.give(false);
         }
     }
 
-    /// The thread that writes what comes after picture `last` is gone, and what it had failed.
+    /// The writer thread started after picture `last` has ended: its unfinished pictures failed.
     fn writer_ended(&mut self, last: u64) {
         let is_newest = self.writes_after == last;
         if is_newest {
@@ -408,10 +411,10 @@ impl Captures {
     }
 }
 
-/// The writer has done with a picture.
+/// The writer has finished a picture.
 fn written(state: &mut State, done: Done) {
     let writing = &mut state.outputs.captures.writing;
-    // What was asked before it was done before it, unless its thread was lost.
+    // Pictures finish in order. An earlier one still in the queue belonged to a lost thread and failed.
     while writing.front().is_some_and(|first| first.number <= done.number)
         && let Some(first) = writing.pop_front()
     {

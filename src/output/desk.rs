@@ -1,4 +1,4 @@
-//! What the shell asks of outputs.
+//! The outputs as the shell sees them: implements the shell's trait for outputs.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;

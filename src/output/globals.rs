@@ -1,12 +1,13 @@
-//! What outputs ask of the protocols that tell clients of them.
+//! Interface to the protocols that announce outputs to clients.
 
 use smithay::output::{Mode, Output, Scale};
 use smithay::reexports::wayland_server::backend::GlobalId;
 use smithay::utils::{Logical, Point, Transform};
 
-/// Clients' objects for outputs. It is a trait since `protocol` may know `output`, and `output` may not know `protocol`.
+/// The `wl_output` objects of clients. A trait, because `protocol` may import `output` but `output` may not import
+/// `protocol`.
 pub trait OutputGlobals {
-    /// Changes what is given of `output`, for all clients that have objects for it.
+    /// Changes the announced properties of `output` for every client that bound it.
     fn change_output(
         &mut self,
         output: &Output,
@@ -16,6 +17,6 @@ pub trait OutputGlobals {
         position: Option<Point<i32, Logical>>,
     );
 
-    /// Clients are told that the output of `global` is gone.
+    /// Announces to clients that the output of `global` is gone.
     fn retire_global(&mut self, global: GlobalId);
 }

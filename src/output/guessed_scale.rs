@@ -1,33 +1,36 @@
-//! The scale of an output of which no rule says anything, guessed from how large it is and how many pixels it has. Pure.
+//! Guesses the scale of an output without a configured scale, from its physical size and its pixels. Pure.
 //!
-//! What is drawn for 96 dots an inch is comfortable on a desk's monitor at 110 physical pixels an inch and, since it is held or
-//! stands nearer, at 135 on anything small: the same numbers as in GNOME. What a monitor says of its size is often no size: many
-//! televisions and projectors say the shape of their picture (16:9) in whatever unit, or one of a whole series. What is not
-//! believed is shown one to one: too small to read comfortably is better than too large to use.
+//! Content drawn for 96 DPI is comfortable on a desktop monitor at 110 physical pixels an inch. On smaller devices it
+//! is comfortable at 135, because these are closer to the eye: the same numbers as in GNOME. The size that a monitor
+//! reports is often wrong: many televisions and projectors report their aspect ratio (16:9) in some unit, or the size
+//! of another model of the series. If the size is not credible, the scale is 1: too small to read comfortably is better
+//! than too large to use.
 
-/// Physical pixels of an inch that are shown one to one, of a monitor.
+/// Pixels an inch at which a desktop monitor gets scale 1.
 const DESK_DENSITY: f64 = 110.0;
-/// The same, of what is nearer to the eye.
+/// Pixels an inch at which a device closer to the eye gets scale 1.
 const NEAR_DENSITY: f64 = 135.0;
-/// A diagonal of less is near: laptops, tablets, telephones.
+/// Diagonal in inches; smaller displays (laptops, tablets, phones) are used at a shorter distance.
 const DESK_DIAGONAL: f64 = 20.0;
-/// No panel is denser, in pixels an inch: what says so is no size.
+/// No panel has more pixels an inch; a size that implies more is wrong.
 const DENSEST: f64 = 900.0;
-/// How much further apart pixels may lie in one direction than in the other, as a factor: sides are told in whole centimetres
-/// by many, and no panel has pixels that are not nearly square.
+/// Largest credible ratio of horizontal to vertical pixel density. No panel has pixels far from square, but many report
+/// their sides in whole centimetres, so some error must be allowed.
 const UNEVEN: f64 = 1.3;
-/// Steps of a scale: programs of most toolkits have been tried with them, and others do not differ visibly.
+/// The scale is a multiple of one over this. Programs of most toolkits have been tested with these steps, and finer
+/// steps differ little to the eye.
 const STEPS: f64 = 4.0;
 const LARGEST: f64 = 4.0;
-/// So much is left of an output in logical pixels, along its shorter and its longer side: what telephones have.
+/// Smallest allowed logical size, shorter and longer side: that of phones.
 const LEAST: (f64, f64) = (360.0, 640.0);
 const MILLIMETRES_PER_INCH: f64 = 25.4;
 
-/// Sides that stand for the shape of a picture: 16:9, 16:10, 4:3, in centimetres or millimetres.
+/// Reported sizes that are aspect ratios: 16:9, 16:10, 4:3, in centimetres or millimetres.
 const SHAPES: [(u32, u32); 9] =
     [(16, 9), (160, 90), (1600, 900), (16, 10), (160, 100), (1600, 1000), (4, 3), (40, 30), (400, 300)];
 
-/// Physical pixels of a logical one, for an output of `pixels` that says that it is so large; a multiple of a quarter, 1 to 4.
+/// Physical pixels of a logical pixel, a multiple of a quarter from 1 to 4, for an output of `pixels` and the reported
+/// size `millimetres`.
 pub fn guess(pixels: (i32, i32), millimetres: Option<(u32, u32)>) -> f64 {
     let (width, height) = (f64::from(pixels.0), f64::from(pixels.1));
     let (short, long) = (width.min(height), width.max(height));
@@ -43,17 +46,17 @@ pub fn guess(pixels: (i32, i32), millimetres: Option<(u32, u32)>) -> f64 {
 }
 
 fn is_shape((width, height): (u32, u32)) -> bool {
-    // Square sides are nobody's, and (400, 300) is somebody's: a monitor of 20 inches, for which 1 is right anyway.
+    // No panel is square. (400, 300) may be a real 20-inch monitor, but for it 1 is right anyway.
     SHAPES.contains(&(width, height)) || SHAPES.contains(&(height, width))
 }
 
-/// The diagonal in inches, where it can be believed.
+/// The diagonal in inches; `None` if the reported size is not credible.
 fn diagonal((width, height): (f64, f64), (across, down): (u32, u32)) -> Option<f64> {
     let (across, down) = (f64::from(across), f64::from(down));
     if across <= 0.0 || down <= 0.0 || width <= 0.0 || height <= 0.0 {
         return None;
     }
-    // Some panels are mounted on their side, and say how large they are as they are mounted.
+    // A panel mounted sideways may report its size as mounted, so both orientations are tried.
     let is_even = |across: f64, down: f64| {
         let (x, y) = (width / across, height / down);
         x.max(y) <= UNEVEN * x.min(y)
@@ -115,7 +118,7 @@ mod tests {
             if scale > 1.0 {
                 prop_assert!(f64::from(w.min(h)) / scale >= LEAST.0 && f64::from(w.max(h)) / scale >= LEAST.1);
             }
-            // However it is mounted.
+            // The scale does not depend on how the panel is mounted.
             prop_assert_eq!(guess((h, w), Some((down, across))), scale);
             let size = (across, down);
             if !is_shape(size) && f64::from(w * 2).hypot(f64::from(h * 2)) < DENSEST * f64::from(across).hypot(f64::from(down)) / 25.4 {

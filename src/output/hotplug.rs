@@ -1,4 +1,4 @@
-//! Outputs come, change and go.
+//! Hotplug and layout: adds, changes, arranges and removes outputs.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -24,23 +24,23 @@ use upbeat_timing::record::{Need, OutputStatistics, Ring};
 use upbeat_timing::time::{Clock, Instant};
 use upbeat_timing::vsync::VsyncModel;
 
-/// Millimetres of a pixel on a monitor that does not say: 96 dots an inch.
+/// Millimetres of a pixel if the monitor does not report its size: 96 DPI.
 const DEFAULT_PIXEL_MM: f64 = 25.4 / 96.0;
 
-/// What the configuration says of an output.
+/// Configuration of an output.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
-    /// Top left corner (global logical coordinates); right of all others if not given.
+    /// Top left corner (global logical coordinates); to the right of all other outputs if not given.
     pub position: Option<(i32, i32)>,
-    /// Physical pixels a logical one; guessed from the display's size if not given.
+    /// Physical pixels of a logical pixel; guessed from the display's size if not given.
     pub scale: Option<f64>,
-    /// How it lies on the panel; as it is if not given.
+    /// Rotation and reflection on the panel; none if not given.
     pub turn: Option<Turn>,
-    /// How its clients are paced.
+    /// How the output's clients are paced.
     pub pacing: Option<PacingWish>,
 }
 
-/// A display was plugged in.
+/// Adds an output for a display that was plugged in.
 pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placement) -> OutputId {
     let now = state.clock.now();
     let mode = display.mode();
@@ -58,7 +58,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         },
     );
     if let Some(identity) = display.identity() {
-        // Its windows come back to it wherever it is plugged in again.
+        // Windows return to this monitor wherever it is plugged in again.
         output.user_data().insert_if_missing_threadsafe(|| Monitor(identity.to_string()));
     }
     let right_of_all = super::all(state).map(|(_, area)| area.loc.x + area.size.w).max().unwrap_or(0);
@@ -119,17 +119,17 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         output.note_scan(writes_in_place);
         output.need(Need::Output);
     }
-    // Windows that were left without an output have one again.
+    // Windows left without an output get this one.
     crate::shell::outputs_changed(state);
     id
 }
 
-/// The scale at which a display is shown that is put like this: where nothing is said of it, a guess.
+/// The scale of a display with this placement: the configured scale, otherwise a guess.
 pub fn scale_of(display: &dyn Display, placement: &Placement) -> f64 {
     placement.scale.unwrap_or_else(|| guess(display))
 }
 
-/// What clients are told that a display is: its monitor, or one of ours.
+/// Make, model and serial that clients see: those of the monitor, or our own for a virtual display.
 pub fn identity(display: &dyn Display) -> Identity {
     let ours = || Identity { make: "Upbeat".to_owned(), model: display.name().to_owned(), serial: None };
     display.identity().unwrap_or_else(ours)
@@ -140,48 +140,46 @@ fn guess(display: &dyn Display) -> f64 {
     guessed_scale::guess((width, height), display.millimetres())
 }
 
-/// Puts an output elsewhere (global logical coordinates), or shows it at another scale.
+/// Moves an output (global logical coordinates) or changes its scale.
 pub fn arrange(state: &mut State, id: OutputId, position: Option<(i32, i32)>, scale: f64) {
     arrange_all(state, &[Arranged { output: id, position, scale: WantedScale::This(scale), turn: None }]);
 }
 
-/// Shows an output turned like this.
+/// Sets the output's rotation and reflection.
 pub fn turn(state: &mut State, id: OutputId, turn: Turn) {
     arrange_all(state, &[Arranged { output: id, position: None, scale: WantedScale::AsItIs, turn: Some(turn) }]);
 }
 
-/// Where an output is to be, and how it is shown.
+/// A change of an output's position, scale or transform.
 #[derive(Clone, Copy, Debug)]
 pub struct Arranged {
-    /// Which.
     pub output: OutputId,
-    /// Top left corner (global logical coordinates); `None`: where it is.
+    /// Top left corner (global logical coordinates); `None`: unchanged.
     pub position: Option<(i32, i32)>,
-    /// Physical pixels of a logical one.
+    /// Physical pixels of a logical pixel.
     pub scale: WantedScale,
-    /// How it lies on the panel; `None`: as it does.
+    /// Rotation and reflection on the panel; `None`: unchanged.
     pub turn: Option<Turn>,
 }
 
-/// At which scale an output is to be shown.
+/// The scale to give an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WantedScale {
-    /// At the one that it has.
+    /// Leaves the scale unchanged.
     AsItIs,
-    /// At one that is guessed from its size.
+    /// Guesses the scale from the physical size.
     Guessed,
-    /// At this one.
     This(f64),
 }
 
 impl WantedScale {
-    /// At this one, or a guess.
+    /// The given scale; `None`: a guess.
     pub fn or_guessed(scale: Option<f64>) -> Self {
         scale.map_or(WantedScale::Guessed, WantedScale::This)
     }
 }
 
-/// The same with several at once: windows see nothing of what is in between.
+/// Applies several changes at once, so that windows never see an intermediate layout.
 pub fn arrange_all(state: &mut State, changes: &[Arranged]) {
     for change in changes {
         put(state, change);
@@ -189,14 +187,13 @@ pub fn arrange_all(state: &mut State, changes: &[Arranged]) {
             output.is_placed = true;
         }
     }
-    // Whoever says where outputs are has all of them in mind.
+    // A caller that gives a position to every output intends gaps and overlaps.
     if changes.iter().any(|change| change.position.is_none()) {
         keep_beside(state);
     }
     crate::shell::outputs_changed(state);
 }
 
-/// Shows one output as `change` says.
 fn put(state: &mut State, change: &Arranged) {
     let Arranged { output, position, scale, turn } = change;
     let Some(output) = state.outputs.by_id_mut(*output) else { return };
@@ -234,7 +231,7 @@ fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine
 }
 
 impl super::OutputState {
-    /// How many frames the display may have, and how it shows the cursor.
+    /// Updates the machine's frame limits and cursor path from the display's capabilities.
     pub(super) fn note_room(&mut self) {
         let capabilities = self.display.capabilities();
         self.conductor.output_mut().set_planes(capabilities.pending_flips, capabilities.cursor_plane.is_some());
@@ -251,11 +248,11 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let capabilities = output.display.capabilities();
     let same_mode = output.output.current_mode() == Some(wayland_mode(mode));
     if same_mode && output.conductor.output().display_lead() != capabilities.submit_lead {
-        // It only learned how early it wants its frames: refreshes, buffers and windows are what they were.
+        // Only the submit lead changed: refreshes, buffers and windows stay as they are.
         output.note_room();
         return output.conductor.output_mut().set_lead(capabilities.submit_lead, capabilities.driver_margin);
     }
-    // Another mode of the same monitor is another number of pixels on the same glass.
+    // A new mode changes the pixels but not the physical size, so the scale is guessed again.
     let scale = output.guesses_scale.then(|| Scale::Fractional(guess(output.display.as_ref())));
     let known = output.output.clone();
     state.change_output(&known, Some(wayland_mode(mode)), None, scale, None);
@@ -282,12 +279,12 @@ pub(super) fn changed(state: &mut State, index: usize) {
     crate::shell::outputs_changed(state);
 }
 
-/// The display is gone. Its windows stay where they are until the shell has moved them.
+/// The display is gone. Windows keep their positions until the shell moves them.
 pub fn remove(state: &mut State, id: OutputId) {
     drop(take(state, id));
 }
 
-/// The output is gone, and what is left of it is the caller's.
+/// Removes an output and returns its state.
 pub(super) fn take(state: &mut State, id: OutputId) -> Option<OutputState> {
     let index = state.outputs.list.iter().position(|output| output.id == id)?;
     let mut output = state.outputs.list.remove(index);
@@ -305,12 +302,12 @@ pub(super) fn take(state: &mut State, id: OutputId) -> Option<OutputState> {
     Some(output)
 }
 
-/// Outputs that nobody put anywhere stay beside those on their left, with their windows: where one goes or becomes smaller
-/// they go to the left, where one grows they make room.
+/// Keeps each output without a configured position directly beside the outputs on its left, with its windows: it moves
+/// left when one of them goes or shrinks, and right when one grows.
 pub(super) fn keep_beside(state: &mut State) {
     let outputs = state.outputs.states().map(|output| (output.id, output.is_placed, super::geometry(&output.output)));
     let mut outputs: Vec<_> = outputs.collect();
-    // Of two at one place that stays which was put there, or which has come back to it.
+    // Of two outputs at the same position the placed output stays; of two placed, the newer, which has come back.
     outputs.sort_by_key(|(id, is_placed, area)| (area.loc.x, !is_placed, Reverse(id.0)));
     let mut settled: Vec<Rectangle<i32, Logical>> = Vec::new();
     for (id, is_placed, mut area) in outputs {
@@ -324,7 +321,7 @@ pub(super) fn keep_beside(state: &mut State) {
     }
 }
 
-/// Puts an output elsewhere by so much, with its windows. Nobody has said so: it stays one that nobody put anywhere.
+/// Moves an output and its windows. The output still counts as not placed, because no user asked for this position.
 fn shift(state: &mut State, id: OutputId, by: Point<i32, Logical>) {
     let Some(output) = state.outputs.by_id(id).map(|output| output.output.clone()) else { return };
     if let Some(screen) = state.shell.workspaces().screen(&output.name()) {
@@ -335,7 +332,6 @@ fn shift(state: &mut State, id: OutputId, by: Point<i32, Logical>) {
     put(state, &Arranged { output: id, position, scale: WantedScale::AsItIs, turn: None });
 }
 
-/// The output under a name.
 pub fn by_name(state: &State, name: &str) -> Option<OutputId> {
     state.outputs.states().find(|output| output.output.name() == name).map(|output| output.id)
 }

@@ -1,9 +1,9 @@
-//! The session's lock on the outputs: from when on nothing else is shown, and when surely nothing else will be.
+//! The session lock on outputs: when only lock content is composed, and when only lock content can still be shown.
 //!
 //! ```text
-//!   asked ─► cover: what was chosen before and no display has is dropped, what displays hold is asked back ─► black, or the lock
-//!                                    in flight: shown once more ─┘                                              │ presented
-//!   is_everywhere: on each output that is on the lock is on screen, and no frame on its way shows anything else ─┴─► told
+//!   asked ─► cover: queued frames are dropped, frames that displays hold are withdrawn ─► black, or the lock
+//!                                  in flight: shown once more ─┘                                          │ presented
+//!   is_everywhere: each output that is on shows the lock, and no frame in flight shows anything else ─────┴─► `locked`
 //! ```
 
 use super::OutputState;
@@ -12,7 +12,7 @@ use crate::state::State;
 use upbeat_timing::frames::{Frame, Stage};
 use upbeat_timing::record::Need;
 
-/// From now on nothing but the lock is chosen. What was chosen before and was not submitted yet is not shown.
+/// From now on only lock content is composed. Frames composed before but not yet submitted are dropped.
 pub(super) fn cover(state: &mut State) {
     state.shell.end_animations();
     let super::Outputs { list, renderer, .. } = &mut state.outputs;
@@ -26,7 +26,7 @@ pub(super) fn cover(state: &mut State) {
     super::need_all(state);
 }
 
-/// Whether every output that is on shows the lock, and whatever else may still be shown does.
+/// Whether every output that is on shows the lock, and every frame still in flight does so too.
 pub fn is_everywhere(state: &State) -> bool {
     state.outputs.states().filter(|output| output.on).all(OutputState::shows_the_lock_alone)
 }
@@ -34,7 +34,9 @@ pub fn is_everywhere(state: &State) -> bool {
 impl OutputState {
     fn shows_the_lock_alone(&self) -> bool {
         let may_be_shown = |frame: &&Frame<Content>| match frame.stage() {
+            // Unless the display is sure, the frame may have been flipped at the moment of its withdrawal.
             Stage::Withdrawn { surely } => !surely,
+            // A discarded frame is never submitted.
             Stage::Drawing => !frame.is_unwanted(),
             _ => true,
         };
@@ -42,7 +44,7 @@ impl OutputState {
         self.on_screen.locked && frames.all(|frame| frame.content.scene.locked)
     }
 
-    /// Whether pictures may be taken of what is on screen.
+    /// Whether the content on screen may be captured.
     pub fn may_be_captured(&self, covers: bool) -> bool {
         self.on_screen.locked || !covers
     }

@@ -1,7 +1,7 @@
-//! An output's life: need, latch, scene, plan, light.
+//! Outputs: schedules repaints, latches content, builds the scene and the plan, and follows each frame to light.
 //!
-//! [`turn`] is the one place where the order of things is written down; `latch` chooses and composes, `present`
-//! hears what became of it, [`clients`] calls them back. When all this happens is decided in
+//! [`turn`] is the one place that states the order of these steps. `latch` chooses and composes, `present` handles the
+//! display's results, and [`clients`] sends frame callbacks. *When* each step happens is decided in
 //! [`timing`](upbeat_timing), by one [`Conductor`] per output.
 
 pub mod capture;
@@ -58,63 +58,57 @@ use upbeat_timing::record::{FrameRecord, Need, OutputStatistics, Ring};
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// Frames of an output whose records are kept.
+/// Number of frame records kept for each output.
 const RECORDS: usize = upbeat_timing::record::RECORDS_KEPT;
 
-/// All outputs.
 pub struct Outputs {
     list: Vec<OutputState>,
     order: Order,
-    /// Draws scenes; none in tests of protocols alone.
+    /// Draws scenes; `None` in tests of protocols alone.
     renderer: Option<Renderer>,
-    /// Wakes the loop when something was drawn on another thread.
+    /// Wakes the loop when the render thread has finished a job.
     drawn: Option<Ping>,
     /// Displays of outputs that were taken out of the layout.
     parked: Vec<parking::Parked>,
-    /// Pictures that were asked for.
     captures: capture::Captures,
-    /// When surfaces that nobody sees are called back next; `None` while none waits.
+    /// When hidden surfaces get their callbacks next; `None` while none waits.
     hidden_tick: Option<Instant>,
-    /// When a pacing in force may change though nothing happens: the user leaves off.
+    /// When an effective pacing may change without an event, because the user stopped interacting.
     next_decision: Option<Instant>,
-    /// Modes that were asked for, and who waits to hear what came of them.
+    /// Pending mode changes and the requests that wait for their results.
     switches: mode_switch::Switches,
-    /// Clients were sent events that end their objects.
+    /// Clients were sent events that destroy their objects.
     objects_ended: bool,
-    /// Surfaces went since the last turn.
+    /// Surfaces were destroyed since the last turn.
     surfaces_went: bool,
-    /// How clients are to be paced.
     rules: PacingRules,
-    /// Per-window statistics.
     statistics: clients::statistics::Windows,
-    /// Where records are written to.
     frame_log: Option<upbeat_record::trace::FrameLog>,
-    /// What the kernel did instead of running us, as evidence of misses.
+    /// Scheduling delays caused by the kernel, as evidence for misses.
     kernel: KernelTimer,
     /// How many frames of our own animations are rendered ahead; 0 for none.
     frames_ahead: u8,
-    /// Whether those that wait give way to what disturbs them; if not, they are shown first.
+    /// Whether an interrupt supersedes frames rendered ahead; if not, they are shown first.
     supersedes: bool,
-    /// Whether small changes near the hand are written into the picture on screen.
+    /// Whether small changes near the newest input are drawn into the front buffer.
     writes_in_place: bool,
-    /// Where the newest input was (global logical coordinates).
+    /// Position of the newest input (global logical coordinates).
     hand: Option<Point<f64, Logical>>,
-    /// Who follows the pointer.
+    /// The surface that follows the pointer.
     following: scene::following::Following,
-    /// Whose memory may be scanned out as it stands.
+    /// Client buffers that may be scanned out while the client writes to them.
     fronts: clients::front_buffer::Fronts,
-    /// What lies behind all windows: red, green, blue.
+    /// Colour behind all windows: red, green, blue.
     background: [f32; 3],
     cursor: scene::cursor::CursorImages,
     overlays: scene::overlays::Kept,
     titles: scene::titles::Drawn,
-    /// The outputs that the cursor and the drag icon were told of.
+    /// The outputs that the cursor surface and the drag icon have entered.
     visits: clients::visiting::Visits,
     last_id: u32,
 }
 
 impl Outputs {
-    /// No outputs yet.
     fn new(now: Instant) -> Self {
         Outputs {
             list: Vec::new(),
@@ -154,133 +148,125 @@ impl std::fmt::Debug for Outputs {
     }
 }
 
-/// One output.
 pub struct OutputState {
-    /// Its number.
     id: OutputId,
-    /// Its Wayland side.
     output: Output,
     global: Option<smithay::reexports::wayland_server::backend::GlobalId>,
-    /// The device.
     display: Box<dyn Display>,
-    /// Whether it shows anything; see [`power`].
+    /// Whether the output is powered; see [`power`].
     on: bool,
-    /// The event that lights it again; `None` while it is on, and where a user or a client switched it off.
+    /// The event that powers the output on again; `None` while it is on, and if a user or a client switched it off.
     lit_by: Option<power::LitBy>,
-    /// Nobody said at which scale it is shown: it is guessed from its size.
+    /// No scale was configured: it is guessed from the physical size.
     guesses_scale: bool,
-    /// When things happen on it.
+    /// Decides when the output latches and when its clients get callbacks.
     conductor: Conductor<Content>,
-    /// How its clients are paced, where no rule says otherwise.
+    /// How the output's clients are paced, unless a rule says otherwise.
     wish: Option<PacingWish>,
-    /// Whether somebody said where it is; else it lies beside the others.
+    /// Whether the position was configured; otherwise the output lies beside its neighbours.
     is_placed: bool,
     clients: PacedClients,
     canvas: Canvas,
-    /// What the newest composed buffer shows.
+    /// The scene in the newest composed buffer.
     drawn: Arc<Scene>,
-    /// Whom its pacers were told of.
+    /// The clients with focus or a pressed button, as last passed to the pacers.
     attended: clients::pacing::Attended,
-    /// What the last latch chose.
+    /// Cached result of the last latch.
     stage: scene::stage::Stage,
-    /// Storage of a scene that is not looked at any more, for the next one.
+    /// Storage of a discarded scene, reused by the next.
     spare: Vec<Layer>,
-    /// What is on screen.
+    /// The scene on screen.
     on_screen: Arc<Scene>,
     scenes: u64,
-    /// A view that it shows goes on moving.
+    /// A scroll view on this output is still moving.
     scrolls: bool,
-    /// A view shows what is not there any more.
+    /// A scroll view shows content that its client has already replaced.
     keeps: bool,
-    /// What clients are to hear of their views when the frame at hand is seen.
+    /// Scroll reports to send to clients when the current frame is presented.
     reports: Vec<scene::scrolling::Report>,
-    /// When content was chosen for it last.
+    /// When content was last latched.
     looked: Instant,
-    /// Frames that reached light.
+    /// Number of frames that reached light.
     lights: u64,
-    /// The display's count at the last light; which frame that was, and the refresh of the model's grid.
+    /// The display's sequence number at the last light; then the frame, and the refresh on the model's grid.
     last_sequence: Option<u64>,
     last_light: Option<(FrameId, RefreshIndex)>,
-    /// The cursor of frames that the display holds was moved: what is on screen is not what was drawn.
+    /// The cursor of a submitted frame was moved, so the screen differs from the drawn scene.
     cursor_moved: bool,
-    /// How often that happened.
+    /// How often the cursor of a submitted frame was moved.
     cursor_moves: u64,
-    /// Things done in this turn of the loop.
+    /// Actions taken in this turn of the loop.
     actions: u32,
-    /// Advanced when its refreshes are not those that they were.
+    /// Advanced when the refresh grid changes.
     grid: Revision,
     /// When the scene on screen was first presented.
     presented: Instant,
-    /// What is written into the picture on screen.
+    /// Changes drawn into the front buffer.
     in_place: in_place::InPlace,
-    /// What is scanned out of a client's memory, and when that began last.
+    /// The client buffer that is scanned out in place, and when that last began.
     front: Option<clients::front_buffer::Shared>,
     shared_at: Instant,
-    /// The last frames.
     records: Ring<FrameRecord, RECORDS>,
-    /// Frames, drops, costs.
     statistics: OutputStatistics,
 }
 
-/// A fence that is given away, to be asked later when it signalled.
+/// A copy of a fence that is handed to the display, kept to read later when it signalled.
 fn drawn_by(fence: &OwnedFd) -> Option<Fence> {
     fence.try_clone().ok().map(Fence::new)
 }
 
 impl Outputs {
-    /// No outputs yet; what is drawn on another thread wakes this loop.
+    /// Without outputs yet; finished jobs of the render thread wake the loop of `handle`.
     pub(crate) fn heard_by(handle: &calloop::LoopHandle<'static, State>, now: Instant) -> Self {
         let (drawn, done) = match calloop::ping::make_ping() {
             Ok(ping) => ping,
             Err(error) => {
-                tracing::error!(%error, "what a GPU draws is seen only when something else happens");
+                tracing::error!(%error, "the render thread cannot wake the event loop: GPU frames wait for another event");
                 return Outputs::new(now);
             }
         };
-        // What was drawn, the renderer says itself in the turn that this starts.
+        // The ping only starts a turn: that turn asks the renderer for its finished jobs.
         if let Err(error) = handle.insert_source(done, |(), _, _| {}) {
-            tracing::error!(%error, "what a GPU draws is seen only when something else happens");
+            tracing::error!(%error, "the render thread cannot wake the event loop: GPU frames wait for another event");
         }
         Outputs { drawn: Some(drawn), ..Outputs::new(now) }
     }
 
-    /// Whether who draws can blur what lies behind something: OpenGL ES does.
+    /// Whether the renderer can blur the content behind a surface: OpenGL ES can.
     pub fn blurs(&self) -> bool {
         self.renderer.as_ref().is_some_and(Renderer::is_threaded)
     }
 
-    /// The effects of `shell` that are drawn: some are left out where no GPU draws.
+    /// The effects of `shell` that are drawn: without a GPU some are left out.
     pub fn effects(&self, shell: &Shell) -> Effects {
         let on_gpu = self.renderer.as_ref().is_some_and(Renderer::is_hardware);
         if on_gpu { shell.effects().drawn_by_gpu() } else { shell.effects() }
     }
 
-    /// Draws scenes; none in tests of protocols alone.
+    /// Draws scenes; `None` in tests of protocols alone.
     pub const fn renderer(&self) -> Option<&Renderer> {
         self.renderer.as_ref()
     }
 
-    /// The same, to have it draw.
     pub const fn renderer_mut(&mut self) -> Option<&mut Renderer> {
         self.renderer.as_mut()
     }
 
-    /// Scenes are drawn by `renderer` from now on.
     pub fn set_renderer(&mut self, renderer: Option<Renderer>) {
         self.renderer = renderer;
     }
 
-    /// No scene is drawn any more.
+    /// Takes the renderer away: no scene is drawn any more.
     pub const fn take_renderer(&mut self) -> Option<Renderer> {
         self.renderer.take()
     }
 
-    /// Wakes the loop when something was drawn on another thread.
+    /// Wakes the loop when the render thread has finished a job.
     pub(crate) fn drawn(&self) -> Option<Ping> {
         self.drawn.clone()
     }
 
-    /// Whether clients were sent events that end their objects, since that was asked last.
+    /// Whether clients were sent events that destroy their objects since the last call.
     pub(crate) const fn take_objects_ended(&mut self) -> bool {
         std::mem::replace(&mut self.objects_ended, false)
     }
@@ -290,42 +276,37 @@ impl Outputs {
         &self.parked
     }
 
-    /// The rules for clients, windows and layer surfaces.
+    /// Pacing rules for clients, windows and layer surfaces.
     pub const fn rules(&self) -> &PacingRules {
         &self.rules
     }
 
-    /// The same, to change them.
     pub const fn rules_mut(&mut self) -> &mut PacingRules {
         &mut self.rules
     }
 
-    /// Per-window statistics.
     pub const fn statistics(&self) -> &clients::statistics::Windows {
         &self.statistics
     }
 
-    /// Where records are written to.
     pub const fn frame_log(&self) -> Option<&upbeat_record::trace::FrameLog> {
         self.frame_log.as_ref()
     }
 
-    /// Records are written to `log` from now on.
     pub fn set_frame_log(&mut self, log: upbeat_record::trace::FrameLog) {
         self.frame_log = Some(log);
     }
 
-    /// Records are written no more.
     pub const fn take_frame_log(&mut self) -> Option<upbeat_record::trace::FrameLog> {
         self.frame_log.take()
     }
 
-    /// The loop woke up so late: the kernel's part of that is evidence of misses.
+    /// The loop woke up this much too late; the kernel's share is evidence for misses.
     pub fn note_woke(&mut self, late: Span) {
         self.kernel.woke(late);
     }
 
-    /// This colour lies behind all windows: red, green, blue.
+    /// Sets the colour behind all windows: red, green, blue.
     pub const fn set_background(&mut self, background: [f32; 3]) {
         self.background = background;
     }
@@ -335,99 +316,89 @@ impl Outputs {
         self.frames_ahead
     }
 
-    /// Renders so many ahead.
     pub const fn set_frames_ahead(&mut self, frames: u8) {
         self.frames_ahead = frames;
     }
 
-    /// Whether those that wait give way to what disturbs them; if not, they are shown first.
+    /// Whether an interrupt supersedes frames rendered ahead; if not, they are shown first.
     pub const fn set_supersedes(&mut self, supersedes: bool) {
         self.supersedes = supersedes;
     }
 
-    /// All outputs, also those that are switched off.
+    /// All outputs, including switched-off outputs.
     pub fn iter(&self) -> impl Iterator<Item = &Output> {
         self.list.iter().map(|output| &output.output)
     }
 
-    /// Everything about each output.
     pub fn states(&self) -> impl Iterator<Item = &OutputState> {
         self.list.iter()
     }
 
-    /// Everything about each output, to change it.
     pub fn states_mut(&mut self) -> impl Iterator<Item = &mut OutputState> {
         self.list.iter_mut()
     }
 
-    /// The output called `id`.
     pub fn by_id(&self, id: OutputId) -> Option<&OutputState> {
         self.list.iter().find(|output| output.id == id)
     }
 
-    /// The output called `id`, to change it.
     pub fn by_id_mut(&mut self, id: OutputId) -> Option<&mut OutputState> {
         self.list.iter_mut().find(|output| output.id == id)
     }
 
-    /// The output that paces what was never seen yet.
+    /// The output that paces surfaces that were never visible.
     fn first(&self) -> Option<OutputId> {
         self.list.iter().find(|output| output.on).map(|output| output.id)
     }
 }
 
 impl OutputState {
-    /// Its number.
     pub const fn id(&self) -> OutputId {
         self.id
     }
 
-    /// Its Wayland side.
     pub const fn output(&self) -> &Output {
         &self.output
     }
 
-    /// The device.
     pub fn display(&self) -> &dyn Display {
         self.display.as_ref()
     }
 
-    /// The same, to change it.
     pub fn display_mut(&mut self) -> &mut dyn Display {
         self.display.as_mut()
     }
 
-    /// Whether it shows anything; see [`power`].
+    /// Whether the output is powered; see [`power`].
     pub const fn is_on(&self) -> bool {
         self.on
     }
 
-    /// Whether its scale is guessed from its size.
+    /// Whether its scale is guessed from the physical size.
     pub const fn guesses_scale(&self) -> bool {
         self.guesses_scale
     }
 
-    /// When things happen on it.
+    /// Decides when the output latches and when its clients get callbacks.
     pub const fn conductor(&self) -> &Conductor<Content> {
         &self.conductor
     }
 
-    /// How its clients are paced, where no rule says otherwise.
+    /// How the output's clients are paced, unless a rule says otherwise.
     pub const fn wish(&self) -> Option<PacingWish> {
         self.wish
     }
 
-    /// Whether its place was said; else it lies beside the others.
+    /// Whether the position was configured; otherwise the output lies beside its neighbours.
     pub const fn is_placed(&self) -> bool {
         self.is_placed
     }
 
-    /// Its place was said.
+    /// Marks the position as configured.
     pub const fn set_placed(&mut self) {
         self.is_placed = true;
     }
 
-    /// The scene on screen.
     pub fn on_screen(&self) -> &Arc<Scene> {
         &self.on_screen
     }
@@ -437,17 +408,15 @@ impl OutputState {
         self.presented
     }
 
-    /// What is written into the picture on screen.
+    /// Changes drawn into the front buffer.
     pub const fn in_place(&self) -> &in_place::InPlace {
         &self.in_place
     }
 
-    /// The last frames.
     pub const fn records(&self) -> &Ring<FrameRecord, RECORDS> {
         &self.records
     }
 
-    /// Frames, drops, costs.
     pub const fn statistics(&self) -> &OutputStatistics {
         &self.statistics
     }
@@ -457,27 +426,27 @@ impl OutputState {
         self.conductor.pacer(self.clients.get(&client)?.pacer)
     }
 
-    /// How often content was chosen for it, also where that came to nothing.
+    /// Number of latches, including latches without a new frame.
     pub const fn latches(&self) -> u64 {
         self.scenes
     }
 
-    /// How many surfaces' content the picture on screen was put together from. For tests.
+    /// Number of layers in the scene on screen. For tests.
     pub fn layers_on_screen(&self) -> usize {
         self.on_screen.layers.len()
     }
 
-    /// Advanced when windows were looked at for what is seen where, and not only content that has changed. For tests.
+    /// Advanced when the visibility of all windows was computed again, not only changed content. For tests.
     pub const fn arrangement(&self) -> Revision {
         self.stage.arrangement()
     }
 
-    /// Something on it changed, for this reason.
+    /// Schedules a repaint for this reason.
     fn need(&mut self, need: Need) {
         self.conductor.output_mut().need(need);
     }
 
-    /// An update of `entry` waits for a refresh after `index`.
+    /// Schedules a repaint for an update of `entry` that waits for a refresh after `index`.
     fn need_when_due(&mut self, entry: &Entry, index: RefreshIndex) {
         let vsync = self.conductor.output().vsync();
         if let Some((due, at)) = entry.due(index, |time| vsync.at_or_after(time)) {
@@ -487,7 +456,7 @@ impl OutputState {
 }
 
 impl OutputState {
-    /// Whether its newest scene shows something of `surface`.
+    /// Whether any part of `surface` is visible in the newest scene.
     fn is_shown_by(&self, surface: &WlSurface) -> bool {
         let known = self.stage.has(surface);
         known.unwrap_or_else(|| self.drawn.layers.iter().any(|layer| layer.surface == *surface))
@@ -498,22 +467,20 @@ impl OutputState {
     }
 }
 
-/// What kind of input a client was given.
+/// Kind of an input event delivered to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
-    /// A key went down or up.
     Key,
-    /// A pointer button went down or up.
     Button,
     /// The wheel turned or a finger scrolled.
     Scroll,
     /// A finger touched, moved or left.
     Touch,
-    /// The pointer moved; does not interrupt by itself.
+    /// The pointer moved; motion alone does not interrupt frames rendered ahead.
     Motion,
 }
 
-/// A window's application is called `app_id`: its rules count from now on, and the frame log knows its name.
+/// A window got the application id `app_id`: its rules apply from now on, and the frame log records the name.
 pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str) {
     let client = state.shell.window(id).and_then(|window| state.surfaces.client_of(window.surface()));
     client.iter().for_each(|client| state.outputs.rules.changed_for(client.id));
@@ -523,23 +490,23 @@ pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str)
     }
 }
 
-/// Something changed that may be seen on any output.
+/// Schedules a repaint of all outputs for a change that may be visible on any of them.
 pub fn need_all(state: &mut State) {
     state.shell.note_change();
     need_look(state);
 }
 
-/// Windows changed that count their changes themselves: every output looks at those.
+/// Schedules a repaint of all outputs for a window change that the shell has already counted.
 pub fn need_look(state: &mut State) {
     need_all_for(state, Need::Shell);
 }
 
-/// The cursor moved or looks different.
+/// The cursor moved or got another image.
 pub fn cursor_changed(state: &mut State) {
     frame::handing_over::move_cursors(state);
     let position = state.pointer_position();
     for output in &mut state.outputs.list {
-        // Where it was it has to go from.
+        // An output that showed the cursor must repaint, too, to remove it.
         if output.drawn.cursor.is_some() || geometry(&output.output).to_f64().contains(position) {
             output.need(Need::Cursor);
         }
@@ -565,14 +532,13 @@ pub fn input(state: &mut State, kind: InputKind, surface: Option<&WlSurface>, at
     }
 }
 
-/// Whether the newest frame of any output shows something of `surface`.
+/// Whether any part of `surface` is visible in the newest frame of any output.
 pub fn is_drawn(state: &State, surface: &WlSurface) -> bool {
     let outputs = state.outputs.list.iter().filter(|output| output.on);
     outputs.into_iter().any(|output| output.is_shown_by(surface))
 }
 
-/// What lies under `point` in the scenes on screen: the surface and where its origin is. Input regions are those in
-/// force now.
+/// Hit test in the scenes on screen: the surface under `point` and its origin. Uses the current input regions.
 pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
     let lock = state.shell.lock();
     let output = state.outputs.list.iter().find(|output| geometry(&output.output).to_f64().contains(point))?;
@@ -581,7 +547,7 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         return lies_above.then(|| state.shell.hit_above(point, &output.output)).flatten();
     }
     if output.lights == 0 {
-        // Nothing was ever shown: what would be shown is the best answer.
+        // No frame was presented yet, so the current layout is the best answer.
         return state.shell.hit(point);
     }
     let scene = &output.on_screen;
@@ -589,22 +555,23 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
     let (handle, corner) = (&output.output, geometry(&output.output).loc.to_f64());
     let place = (point - corner).to_physical(handle.current_scale().fractional_scale());
     let there = |layer: &&Layer| {
-        // Its edges were rounded.
+        // The layer's edges were rounded to pixels.
         let mut reach = layer.target.to_f64();
         reach.loc -= Point::from((1.0, 1.0));
         reach.size += Size::from((2.0, 2.0));
-        // What a view cuts away is not there at all.
+        // Parts that a scroll view crops do not take input.
         reach.contains(place) && layer.crop.is_none_or(|crop| crop.contains(point))
     };
     live.filter(there).filter(|layer| !hit::is_drag_icon(&layer.surface)).find_map(|layer| {
-        // What slides out of sight is seen and is not meant.
+        // A window that slides out of sight is still visible but takes no input.
         let hidden = state.shell.window_of(&layer.surface).is_some_and(|window| !state.shell.is_visible(window.id));
         if hidden { None } else { hit_layer(scene, layer, point) }
     })
 }
 
-/// The surface that is meant by `point` on a layer: its own, or one of the same window that it covers and lets through to,
-/// as browsers have it. That one is not in the scene, since nothing of it is seen.
+/// The surface that takes input at `point` on a layer: the layer's own, or a covered surface of the same window if the
+/// layer's surface lets input through, as in browsers. The covered surface is not in the scene, since no part of it is
+/// visible.
 fn hit_layer(scene: &Scene, layer: &Layer, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
     let local = layer.to_surface(point);
     if hit::accepts_input(&layer.surface, local) {
@@ -621,8 +588,8 @@ pub fn all(state: &State) -> impl Iterator<Item = (&Output, Rectangle<i32, Logic
     state.outputs.iter().map(|output| (output, geometry(output)))
 }
 
-/// The output at `point`, or the one nearest to it, or the first one if there is no point; with the area that windows
-/// may fill (global logical coordinates): what layer surfaces leave of it. `None` when there is no output at all.
+/// The output nearest to `point` (the first output if there is no point), with the area that layer surfaces leave to
+/// windows (global logical coordinates). `None` if there is no output.
 pub fn usable_area(state: &State, point: Option<Point<f64, Logical>>) -> Option<(Output, Rectangle<i32, Logical>)> {
     let distance = |area: &Rectangle<i32, Logical>| {
         let Some(point) = point else { return 0.0 };

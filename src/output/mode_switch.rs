@@ -1,17 +1,18 @@
-//! Modes that are asked for together, and whoever waits to hear what came of them: all are in force, or all is as it was.
+//! Groups of mode changes: either all are in effect, or all outputs keep their former modes.
 //!
 //! ```text
-//!   set_mode … ─► wait ─┬─ all were seen ───────────────────────────────► then(Ok)
-//!                       └─ one is refused, or nobody answers in time ──► those that were taken go back ─► then(Err)
+//!   set_mode … ─► wait ─┬─ all were presented ─────────────────────────────────────────────────► then(Ok)
+//!                       └─ one is refused, or no answer in time ──► accepted modes are reverted ─► then(Err)
 //! ```
 //!
-//! Whoever hears that it cannot be finds all as it was, but for a driver that says nothing: that is asked to go back, too, and
-//! not waited for again.
+//! When a request fails, every output is back in its former mode. The exception is a driver that did not answer: it is
+//! sent the former mode, too, but its answer is not awaited again.
 //!
-//! A display that refuses a mode goes back by itself. Nobody waits here: answers are heard with what else displays say.
+//! A display that refuses a mode reverts by itself. No thread blocks here: results arrive with the other display
+//! events.
 //!
-//! What others have asked for meanwhile stays asked for: it is not taken back with what was before it, and goes back to what
-//! was before both.
+//! A later request for the same output is not reverted with an earlier one. If the later request fails, the output
+//! returns to the mode before both.
 
 use super::{OutputState, Outputs};
 use crate::backend::{Mode, ModeId, Slowest};
@@ -19,32 +20,33 @@ use crate::state::State;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// How long a driver has for an answer. Training a link takes a second or two, and a device does one output after the other.
+/// How long a driver may take to answer. Link training takes a second or two, and a device trains its outputs in
+/// sequence.
 const LONGEST_WAIT: Span = Span::from_seconds(5);
 
-/// What is done when it is known.
+/// Called with the result of a group.
 pub type Then = Box<dyn FnOnce(&mut State, Result<(), String>)>;
 
-/// A mode that was asked for.
+/// A requested mode change that its display may still refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Of which output.
     pub output: OutputId,
-    /// The display's name for it; `None`: nobody can refuse it any more.
+    /// The display's id for the change; `None`: the mode can no longer be refused.
     pub mode: Option<ModeId>,
-    /// That in force before.
+    /// The mode before the change.
     pub before: Mode,
-    /// How slow its rate could get then.
+    /// Lowest variable refresh rate in the former mode.
     pub slowest: Option<u32>,
 }
 
-/// One of those that belong together.
+/// One change of a group.
 #[derive(Debug)]
 struct Pending {
     asked: Asked,
-    /// What came of it; `None`: nobody has said yet.
+    /// The driver's answer; `None`: not known yet.
     result: Option<Result<(), String>>,
-    /// What was before it was taken back, too: a display that refuses this one goes back to what nobody wants.
+    /// An earlier change of this output failed while this one was pending. If the display refuses this mode, too,
+    /// it reverts to a mode that was itself rejected, so the former mode must be set again.
     inherits: bool,
 }
 
@@ -54,29 +56,29 @@ impl Pending {
     }
 }
 
-/// Those that belong together.
+/// Mode changes that succeed or fail together.
 struct Group {
     pending: Vec<Pending>,
-    /// They are what was there before: there is nothing to go back to.
+    /// The group restores former modes: on failure there is no further mode to revert to.
     goes_back: bool,
     give_up: Instant,
     then: Then,
 }
 
-/// All that somebody waits for.
+/// All pending mode changes.
 #[derive(Default)]
 pub(super) struct Switches {
-    /// As they were asked for, the oldest first.
+    /// In order of request, the oldest first.
     groups: Vec<Group>,
 }
 
 impl Switches {
-    /// When somebody has waited for long enough.
+    /// When the next group times out.
     pub fn next_wake(&self) -> Option<Instant> {
         self.groups.iter().map(|group| group.give_up).min()
     }
 
-    /// What a display says of a mode.
+    /// Records a display's result for a mode change.
     pub fn heard(&mut self, output: OutputId, mode: ModeId, result: &Result<(), String>) {
         let all = self.groups.iter_mut().flat_map(|group| &mut group.pending);
         for pending in all.filter(|pending| (pending.asked.output, pending.asked.mode) == (output, Some(mode))) {
@@ -85,20 +87,20 @@ impl Switches {
     }
 }
 
-/// Whether somebody waits for another mode of this output: that in force is not what was asked for last.
+/// Whether a mode change of this output is pending.
 pub fn is_under_way(outputs: &Outputs, output: OutputId) -> bool {
     outputs.switches.groups.iter().flat_map(|group| &group.pending).any(|pending| pending.asked.output == output)
 }
 
-/// Whether somebody waits for any.
+/// Whether any mode change is pending.
 pub fn is_any_under_way(outputs: &Outputs) -> bool {
     !outputs.switches.groups.is_empty()
 }
 
-/// Asks for modes; on an error all is as it was. What comes of them is to be [waited](wait) for.
+/// Requests modes; on an error all outputs keep their modes. [`wait`] for the results.
 ///
 /// # Errors
-/// The sentence of the display that has no such mode.
+/// The message of the display that has no such mode.
 pub fn ask(state: &mut State, wanted: &[(OutputId, Mode)]) -> Result<Vec<Asked>, String> {
     let mut asked = Vec::new();
     for (id, mode) in wanted {
@@ -116,7 +118,7 @@ pub fn ask(state: &mut State, wanted: &[(OutputId, Mode)]) -> Result<Vec<Asked>,
     Ok(asked)
 }
 
-/// Does something as soon as it is known what came of modes that were asked for: at once, where nobody can refuse them.
+/// Calls `then` when the results of the requested modes are known: at once if none can be refused any more.
 pub fn wait(state: &mut State, asked: Vec<Asked>, then: Then) {
     wait_for(state, asked, false, then);
 }
@@ -135,7 +137,7 @@ fn wait_for(state: &mut State, asked: Vec<Asked>, goes_back: bool, then: Then) {
     state.outputs.switches.groups.push(Group { pending, goes_back, give_up, then });
 }
 
-/// Tells those who wait for something that is known by now.
+/// Completes the groups whose results are known.
 pub(super) fn attend(state: &mut State) {
     if state.outputs.switches.groups.is_empty() {
         return;
@@ -157,7 +159,8 @@ pub(super) fn attend(state: &mut State) {
     }
 }
 
-/// Has all as it was, but for what was asked for later, from the group at `later` on, and says so when it is.
+/// Reverts a failed group, except outputs with a later request (from the group at `later` on); then reports the
+/// failure.
 fn take_back(state: &mut State, group: Group, later: usize, reason: String) {
     let mut awaited = Vec::new();
     for pending in group.pending {
@@ -173,7 +176,7 @@ fn take_back(state: &mut State, group: Group, later: usize, reason: String) {
     let then = group.then;
     let then = move |state: &mut State, back: Result<(), String>| {
         if let Err(error) = back {
-            tracing::error!(error, "an output does not take the mode back that it had");
+            tracing::error!(error, "an output rejected its former mode");
         }
         then(state, Err(reason));
     };
@@ -181,19 +184,19 @@ fn take_back(state: &mut State, group: Group, later: usize, reason: String) {
 }
 
 impl Group {
-    /// What came of it, if that is known.
+    /// The result of the group; `None` while it is not known.
     fn result(&self, outputs: &[OutputState], now: Instant) -> Option<Result<(), String>> {
         let mut all_are_seen = true;
         for Pending { asked, result, .. } in &self.pending {
             let Some(output) = outputs.iter().find(|output| output.id == asked.output) else {
-                return Some(Err("an output is gone".to_owned()));
+                return Some(Err("an output was removed during the mode change".to_owned()));
             };
             let name = output.output.name();
             match result {
                 Some(Ok(())) => {}
                 Some(Err(reason)) => return Some(Err(format!("{name}: {reason}"))),
                 None if now >= self.give_up => {
-                    return Some(Err(format!("{name}: its driver says nothing of the mode in {LONGEST_WAIT}")));
+                    return Some(Err(format!("{name}: its driver has not answered within {LONGEST_WAIT}")));
                 }
                 None => all_are_seen = false,
             }
@@ -202,13 +205,13 @@ impl Group {
     }
 }
 
-/// Asks for the mode that was in force before.
+/// Requests the former mode again.
 fn go_back(outputs: &mut Outputs, asked: &Asked) -> Option<Asked> {
     let output = outputs.by_id_mut(asked.output)?;
     match output.display.set_mode(asked.before, Slowest::This(asked.slowest)) {
         Ok(mode) => Some(Asked { mode, ..*asked }),
         Err(error) => {
-            tracing::error!(output = output.output.name(), error, "an output does not take the mode back that it had");
+            tracing::error!(output = output.output.name(), error, "an output rejected its former mode");
             None
         }
     }

@@ -1,4 +1,4 @@
-//! What a surface shows has changed: which outputs are to show it.
+//! Schedules repaints of the outputs that show a changed surface.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Rectangle};
@@ -10,7 +10,7 @@ use crate::state::State;
 use upbeat_timing::record::Need;
 use upbeat_timing::time::Clock;
 
-/// Something that `surface` shows has changed.
+/// The content of `surface` has changed.
 pub(super) fn need(state: &mut State, surface: &WlSurface) {
     let is_cursor = matches!(state.cursor_view(1.0), CursorView::Surface(cursor, _) if cursor == *surface);
     if !is_cursor {
@@ -30,14 +30,14 @@ pub(super) fn need(state: &mut State, surface: &WlSurface) {
         None => need_all_for(state, Need::Content),
     }
     if waits && state.outputs.first().is_none() {
-        // No latch will come: what waits is answered by the tick for those whom nobody sees.
+        // Without an output there is no latch, so the tick for hidden surfaces releases the waiting update.
         let now = state.clock.now();
         pacing::hidden_waits(&mut state.outputs, now);
     }
 }
 
-/// An update of `surface` was applied that changes nothing. Feedback and fifo barriers end with a latch all the same: at the
-/// next refresh, or at the next tick where the surface is hidden.
+/// An update of `surface` without visible change was applied. Its feedback and fifo barrier still need a latch: at the
+/// next refresh, or at the next tick if the surface is hidden.
 pub(super) fn latch_wanted(state: &mut State, surface: &WlSurface) {
     let now = state.clock.now();
     let Some(entry) = state.surfaces.get(surface) else { return };
@@ -48,7 +48,8 @@ pub(super) fn latch_wanted(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// What `surface` may cover, where that matters: with several outputs (global logical coordinates).
+/// The area that `surface` may cover (global logical coordinates). `None` with a single output, where it does not
+/// matter.
 fn reach(state: &State, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
     if state.outputs.list.len() < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! What is seen on an output, and its panel: which of them a point belongs to, and how one lies on the other.
+//! Maps points between the output as the user sees it and its panel, which may be rotated or reflected.
 
 use smithay::output::Output;
 use smithay::utils::{Logical, Physical, Point, Size};
@@ -6,23 +6,22 @@ use smithay::utils::{Logical, Physical, Point, Size};
 use super::{OutputState, geometry};
 use crate::turn::Turn;
 
-/// What is at the very edge of a panel is so far within what is seen there, in physical pixels: the smallest step that clients
-/// are told of.
+/// Points at the edge of the panel are moved inside by this many physical pixels: the smallest step of `wl_fixed`.
 const EDGE: f64 = 1.0 / 256.0;
 
-/// How what an output shows lies on its panel.
+/// Rotation and reflection of the output's content on its panel.
 pub fn turn_of(output: &Output) -> Turn {
     Turn::from(output.current_transform())
 }
 
-/// Where (global logical coordinates) what is seen at a point of the panel is: from its left and top edge, in shares of its
-/// width and height. For devices that are a part of the panel, such as touchscreens.
+/// Maps a point of the panel to global logical coordinates. `share`: distance from the left and top edges, as fractions
+/// of the panel's width and height. For devices that are a part of the panel, such as touchscreens.
 pub fn place_on_panel(output: &Output, share: (f64, f64)) -> Point<f64, Logical> {
     let panel = panel_size(output).to_f64();
     place_of_pixel(output, Point::from((share.0 * panel.w, share.1 * panel.h)))
 }
 
-/// The same of a point that is given in pixels of the panel, which stay exact: a share of them would be rounded.
+/// Maps a pixel of the panel to global logical coordinates. Pixels stay exact, whereas fractions would be rounded.
 pub fn place_of_pixel(output: &Output, pixel: Point<f64, Physical>) -> Point<f64, Logical> {
     let seen = seen_size(output).to_f64();
     let place = turn_of(output).inverse().point(pixel, panel_size(output).to_f64());
@@ -31,18 +30,18 @@ pub fn place_of_pixel(output: &Output, pixel: Point<f64, Physical>) -> Point<f64
     geometry(output).loc.to_f64() + place.to_logical(output.current_scale().fractional_scale())
 }
 
-/// How many pixels the panel of an output has.
+/// Size of the panel in physical pixels, in its own orientation.
 fn panel_size(output: &Output) -> Size<i32, Physical> {
     output.current_mode().map(|mode| mode.size).unwrap_or_default()
 }
 
-/// How many physical pixels an output has, as it is seen.
+/// Size of the output in physical pixels, as the user sees it.
 pub(super) fn seen_size(output: &Output) -> Size<i32, Physical> {
     turn_of(output).inverse().size(panel_size(output))
 }
 
 impl OutputState {
-    /// How many physical pixels it has, as it is seen.
+    /// Size of the output in physical pixels, as the user sees it.
     pub(super) fn seen_size(&self) -> Size<i32, Physical> {
         let mode = self.display.mode();
         turn_of(&self.output).inverse().size(Size::from((mode.width, mode.height)))
@@ -86,7 +85,7 @@ mod tests {
             let middle = |at: i32, side: f64| (f64::from(at) + 0.5) / side;
             let place = place_on_panel(&output, (middle(x, 1200.0), middle(y, 900.0)));
             prop_assert!(geometry(&output).to_f64().contains(place), "{:?}", place);
-            // What is drawn there lies at that pixel of the panel.
+            // The pixel that the scene draws there must be the same pixel of the panel.
             let seen = (place - geometry(&output).loc.to_f64()).to_physical(scale);
             let drawn = turn.point(seen, seen_size(&output).to_f64());
             prop_assert!((drawn.x - f64::from(x) - 0.5).abs() < 1e-6 && (drawn.y - f64::from(y) - 0.5).abs() < 1e-6);

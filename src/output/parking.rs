@@ -1,9 +1,9 @@
-//! Outputs that are taken out of the layout, and put back: to clients and windows they are unplugged, while their displays
-//! are kept, dark.
+//! Outputs that are disabled (taken out of the layout) and enabled again. Clients and windows see them as unplugged,
+//! while the compositor keeps their displays, dark.
 //!
 //! ```text
 //!   park ─► dark ─► gone, as if unplugged ─► (kept) ─┬─► unpark: plugged in where it was
-//!                                                    └─► its display says that it is gone
+//!                                                    └─► its display reports that it is gone
 //! ```
 
 use super::hotplug::{self, Placement};
@@ -17,17 +17,16 @@ use upbeat_timing::id::OutputId;
 pub struct Parked {
     display: Box<dyn Display>,
     placement: Placement,
-    /// Somebody had said where it is.
+    /// Whether its position was configured.
     is_placed: bool,
 }
 
 impl Parked {
-    /// The display.
     pub fn display(&self) -> &dyn Display {
         self.display.as_ref()
     }
 
-    /// Where and how it is shown when it comes back.
+    /// Position, scale and transform for its return.
     pub const fn placement(&self) -> &Placement {
         &self.placement
     }
@@ -48,11 +47,12 @@ pub fn park(state: &mut State, id: OutputId) {
     state.outputs.parked.push(Parked { display: output.display, placement, is_placed: output.is_placed });
 }
 
-/// Puts an output back where and how it was; others that nobody put anywhere make room. `None`: its display is gone.
+/// Restores an output at its former position; outputs without a configured position make room. `None`: its display is
+/// gone.
 pub fn unpark(state: &mut State, name: &str) -> Option<OutputId> {
     let index = state.outputs.parked.iter().position(|parked| parked.display.name() == name)?;
     let Parked { mut display, placement, is_placed } = state.outputs.parked.swap_remove(index);
-    // What else it said before it went dark is of frames that nobody knows any more.
+    // Drain events of frames that were already forgotten.
     if is_gone(display.as_mut()) {
         return None;
     }
@@ -66,12 +66,12 @@ pub fn unpark(state: &mut State, name: &str) -> Option<OutputId> {
     Some(id)
 }
 
-/// Forgets displays that were unplugged meanwhile.
+/// Forgets displays that were unplugged while parked.
 pub fn forget_gone(state: &mut State) {
     state.outputs.parked.retain_mut(|parked| !is_gone(parked.display.as_mut()));
 }
 
-/// Whether it has said so by now.
+/// Drains the display's events; returns whether it reported that it is gone.
 fn is_gone(display: &mut dyn Display) -> bool {
     std::iter::from_fn(|| display.poll_event()).any(|event| event == DisplayEvent::Gone)
 }

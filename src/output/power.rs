@@ -1,4 +1,4 @@
-//! An output goes dark, and comes back.
+//! Powers outputs on and off (DPMS).
 
 use super::{OutputState, clients::pacing};
 use crate::state::State;
@@ -6,20 +6,21 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::record::Need;
 use upbeat_timing::time::Clock;
 
-/// The event that lights an output which went dark.
+/// The event that powers a dark output on again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LitBy {
-    /// A renderer draws again.
+    /// A renderer is available again.
     Renderer,
-    /// The next input.
+    /// The next input event.
     Input,
 }
 
-/// Switches an output on or off. Off, it keeps its place and its windows, but nothing on it is drawn and it has no
-/// timer: whoever draws there is called back once a second, as everybody is who cannot be seen.
+/// Switches an output on or off. An output that is off keeps its position and its windows, but it is not repainted and
+/// has no timer: its clients get callbacks once a second, like every hidden surface.
 ///
-/// Input lights an output that went dark until then, also if a client or a message switches it off meanwhile: a program that
-/// darkens what is dark already, and that ends, must not leave the user before a dark screen.
+/// If the output went dark until the next input, input still powers it on after a client or a message has switched it
+/// off as well. Otherwise a program that switches off a dark screen and then ends would leave the user without a
+/// picture.
 pub fn set(state: &mut State, id: OutputId, on: bool) {
     let is_dark_until_input =
         state.outputs.by_id(id).is_some_and(|output| !output.on && output.lit_by == Some(LitBy::Input));
@@ -29,14 +30,14 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
     switch(state, id, on);
 }
 
-/// Switches an output off whose screen nobody can see, as that of a closed lid: no event lights it.
+/// Switches off an output that the user cannot see, such as the panel of a closed lid: no event powers it on.
 pub fn shut(state: &mut State, id: OutputId) {
     mark(state, id, None);
     switch(state, id, false);
 }
 
-/// All outputs that are on go dark until [`light`] is called for the same event. Without a renderer the picture on a screen
-/// would seem to be alive.
+/// Switches off all outputs until [`light`] is called for the same event. Without a renderer a screen would otherwise
+/// keep its last picture and seem to work.
 pub fn darken(state: &mut State, until: LitBy) {
     let lit: Vec<OutputId> = state.outputs.states().filter(|output| output.on).map(|output| output.id).collect();
     for id in lit {
@@ -45,7 +46,7 @@ pub fn darken(state: &mut State, until: LitBy) {
     }
 }
 
-/// The event happened: the outputs that were dark until then are lit.
+/// Powers on the outputs that were dark until this event.
 pub fn light(state: &mut State, by: LitBy) {
     let dark = state.outputs.states().filter(|output| output.lit_by == Some(by));
     let dark: Vec<OutputId> = dark.map(|output| output.id).collect();
@@ -57,7 +58,7 @@ pub fn waits_for(state: &State, event: LitBy) -> bool {
     state.outputs.states().any(|output| output.lit_by == Some(event))
 }
 
-/// Outputs that are on, or would be if a renderer drew.
+/// Outputs that are on, or would be on if a renderer were available.
 pub fn wanted(state: &State) -> Vec<OutputId> {
     let is_wanted = |output: &&OutputState| output.on || output.lit_by == Some(LitBy::Renderer);
     state.outputs.states().filter(is_wanted).map(|output| output.id).collect()
@@ -102,7 +103,7 @@ fn switch(state: &mut State, id: OutputId, on: bool) {
     forsake(state, id);
 }
 
-/// Nobody is paced by output `id` any more. Other outputs that show the same surfaces pace them from now on.
+/// Output `id` no longer paces any client. Other outputs that show the same surfaces take over.
 pub(super) fn forsake(state: &mut State, id: OutputId) {
     let now = state.clock.now();
     state.surfaces.forsake(id);

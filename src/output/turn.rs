@@ -1,6 +1,6 @@
-//! One turn of the loop, in its one order: what the displays and clients said is in already, then
-//! decide → latch → scene → render → submit → report → flush. What is drawn on the render thread is submitted in the turn
-//! in which it is done.
+//! One turn of the event loop, in its fixed order. Input, requests and display events are already read. Then: decide →
+//! latch → scene → render → submit → report → flush. A frame drawn on the render thread is submitted in the turn in
+//! which it is finished.
 
 use super::{
     OutputState, Outputs, clients::ahead, clients::calling_back, clients::front_buffer, clients::pacing,
@@ -14,10 +14,10 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::order::Pending;
 use upbeat_timing::time::{Clock, Instant};
 
-/// Actions of one output in one turn, at most: a stuck machine must not hang the session.
+/// Most actions of one output in one turn, so that a faulty state machine cannot hang the session.
 const ACTIONS_PER_TURN: u32 = 1_024;
 
-/// Does everything that is due. Returns whether more is due at once.
+/// Does everything that is due. Returns whether more work is due at once.
 pub fn run(state: &mut State) -> bool {
     state.surfaces.begin_turn();
     present::hear_displays(state);
@@ -37,11 +37,11 @@ pub fn run(state: &mut State) -> bool {
     let now = state.clock.now();
     state.surfaces.settle(now);
     pacing::forget_gone(&mut state.outputs);
-    // Last: whatever is due now is done.
+    // Rendering ahead comes last, after all work with a deadline.
     rendering_ahead::run_one(state)
 }
 
-/// Does what is due on all outputs, in the order in which it was due.
+/// Carries out the due actions of all outputs, in the order in which they became due.
 fn act(state: &mut State) {
     for_each(state, |state, id| {
         handing_over::attend(state, id);
@@ -52,12 +52,12 @@ fn act(state: &mut State) {
         let Some(output) = state.outputs.by_id_mut(id) else { return };
         output.actions += 1;
         if output.actions == ACTIONS_PER_TURN {
-            tracing::error!(%id, "too many things to do at once; the rest waits");
+            tracing::error!(%id, "too many actions in one turn; the rest waits for the next");
         }
         match output.conductor.poll_action(now) {
             None => {}
             Some(Action::Latch { target, scheduled }) => {
-                // What clients changed of columns since that was looked at last is seen in no frame before it is.
+                // Column changes that clients made since the last arrangement must be in this frame.
                 strips::arrange(state);
                 latch::latch(state, id, target, scheduled);
             }
@@ -69,7 +69,8 @@ fn act(state: &mut State) {
     for_each(state, mend);
 }
 
-/// Does something with each output; one that goes away meanwhile has its turn in the next turn of the loop.
+/// Calls `act` for each output. If an output is removed meanwhile, the output that takes its index waits for the next
+/// turn.
 fn for_each(state: &mut State, mut act: impl FnMut(&mut State, OutputId)) {
     for index in 0..state.outputs.list.len() {
         if let Some(id) = state.outputs.list.get(index).map(|output| output.id) {
@@ -78,7 +79,7 @@ fn for_each(state: &mut State, mut act: impl FnMut(&mut State, OutputId)) {
     }
 }
 
-/// The output of which something is due, and that has not done too much in this turn.
+/// The next output with a due action that has not used up its actions of this turn.
 fn next_output(state: &mut State) -> Option<OutputId> {
     let now = state.clock.now();
     let Outputs { list, order, .. } = &mut state.outputs;
@@ -86,18 +87,19 @@ fn next_output(state: &mut State) -> Option<OutputId> {
     order.next(able.filter_map(|output| output.pending(now)), now)
 }
 
-/// A plan that could not be was made anew, by the clock: what was said of refreshes to come does not hold.
+/// Handles a plan that the conductor rejected as impossible and made anew from the clock: the refreshes that were
+/// announced before are no longer valid.
 fn mend(state: &mut State, id: OutputId) {
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let Some(fault) = output.conductor.take_fault() else { return };
     let name = output.output.name();
-    tracing::error!(output = name, refresh = fault.index.0, ahead = %fault.ahead, "a plan too far ahead was made anew");
+    tracing::error!(output = name, refresh = fault.index.0, ahead = %fault.ahead, "a plan was too far ahead and was made anew");
     output.grid.advance();
     let latched = output.conductor.output().latched();
     latch::rearm(state, id, latched);
 }
 
-/// When the next thing is due; `None` to sleep until something happens. Valid until a frame is asked for.
+/// When the next action is due; `None`: sleep until an event. Valid until the next repaint is scheduled.
 pub fn next_wake(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
     let Outputs { list, order, hidden_tick, next_decision, captures, fronts, following, switches, .. } =

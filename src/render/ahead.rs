@@ -1,11 +1,11 @@
-//! What will be seen soon: clients' memory that is copied before it is, a little with each frame, and how little.
+//! Uploads client shared memory to textures before it becomes visible, a little with each frame.
 //!
 //! ```text
-//!   announced ─► lent: copied in pieces ─► returned, let go by whoever has the clients
+//!   announced ─► queued here: copied in pieces ─► returned, and released on the main thread
 //!   frame ▓▓▓ piece piece … ┊ 2 MiB ┊              frame ▓▓▓ piece …
 //! ```
 //!
-//! Where nothing is drawn a refresh of a usual display counts as a frame.
+//! While no frames are drawn, each 16 ms (about one refresh) count as a frame.
 
 use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageSnapshot};
 use smithay::reexports::wayland_server::Resource as _;
@@ -14,52 +14,51 @@ use smithay::utils::{Buffer as BufferCoords, Point, Rectangle};
 
 use upbeat_timing::time::{Instant, Span};
 
-/// No more bytes are copied with one frame before they are seen.
+/// Most bytes uploaded ahead with one frame.
 pub const MOST_AHEAD: usize = 2 << 20;
-/// A frame that is to be drawn waits for no more bytes than this.
+/// Most bytes of one upload, because a frame that is to be drawn may have to wait for it.
 const PIECE: usize = 256 << 10;
-/// Without frames the next bytes are copied after this.
+/// After this time without a frame the upload limit is renewed.
 const PAUSE: Span = Span::from_millis(16);
-/// More parts than this are copied as the rectangle around them.
+/// With more missing parts, their bounding box is uploaded.
 const MOST_PARTS: usize = 16;
 pub(super) const BYTES_A_PIXEL: usize = size_of::<u32>();
 
-/// Content that will be seen soon.
+/// Content that will become visible soon.
 #[derive(Debug)]
 pub struct Ahead {
-    /// Whose.
     pub surface: WlSurface,
-    /// The client's memory.
+    /// The client's shared memory.
     pub buffer: Buffer,
-    /// What changed with which commit.
+    /// Damage of the surface, by commit.
     pub damage: DamageSnapshot<i32, BufferCoords>,
-    /// The pixel of the buffer that is nearest to what is seen.
+    /// The pixel of the buffer nearest to the visible part: pieces around it are uploaded first.
     pub near: Point<i32, BufferCoords>,
 }
 
 impl Ahead {
-    /// Which commit it shows.
+    /// The commit of this content.
     pub(super) fn commit(&self) -> CommitCounter {
         self.damage.current_commit()
     }
 }
 
-/// How many bytes were copied.
+/// Numbers of uploaded bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Before they were seen.
+    /// Uploaded before they were visible.
     pub ahead: u64,
-    /// The most of that with one frame.
+    /// The most that was uploaded ahead with one frame.
     pub most_ahead: u64,
-    /// Of the same surfaces, with the frame that showed them.
+    /// Uploaded with the frame that showed them, of the same surfaces.
     pub seen: u64,
 }
 
-/// How many bytes may still be copied with this frame.
+/// How many bytes may still be uploaded with this frame.
 #[derive(Debug)]
 struct Allowance {
     left: usize,
-    /// It is another frame's by then.
+    /// When the limit is renewed even without a frame.
     renewed: Instant,
 }
 
@@ -73,7 +72,7 @@ impl Allowance {
     }
 }
 
-/// What is being copied, on the thread that draws; what it is done with is to be let go elsewhere.
+/// Queue of uploads, on the render thread. Finished items are released on the main thread.
 #[derive(Debug)]
 pub(super) struct Lent {
     pub items: Vec<Ahead>,
@@ -85,7 +84,7 @@ impl Lent {
         Lent { items: Vec::new(), allowance: Allowance::full(now) }
     }
 
-    /// What is announced comes first, in its order. Returns what it takes the place of.
+    /// Puts announced items first, in their order. Returns the items that they replace.
     pub fn announce(&mut self, announced: &mut Vec<Ahead>) -> Vec<Ahead> {
         if announced.is_empty() {
             return Vec::new();
@@ -98,12 +97,12 @@ impl Lent {
         old
     }
 
-    /// A frame was drawn.
+    /// A frame was drawn, so the limit is renewed.
     pub fn drew(&mut self, now: Instant) {
         self.allowance.renew(now);
     }
 
-    /// In how long there is something to be copied.
+    /// Time until the next upload is due; `None` if the queue is empty.
     pub fn due(&self, now: Instant) -> Option<Span> {
         if self.items.is_empty() {
             return None;
@@ -111,7 +110,7 @@ impl Lent {
         Some(if self.allowance.left > 0 { Span::ZERO } else { (self.allowance.renewed - now).max(Span::ZERO) })
     }
 
-    /// How many bytes the next piece may have.
+    /// Most bytes of the next upload.
     pub fn next_piece(&mut self, now: Instant) -> usize {
         if now >= self.allowance.renewed {
             self.allowance.renew(now);
@@ -119,14 +118,14 @@ impl Lent {
         self.allowance.left.min(PIECE)
     }
 
-    /// So many were copied. Returns how many with this frame.
+    /// Counts an upload of `bytes`. Returns the bytes uploaded with this frame so far.
     pub fn copied(&mut self, bytes: usize) -> usize {
         self.allowance.left = self.allowance.left.saturating_sub(bytes);
         MOST_AHEAD - self.allowance.left
     }
 }
 
-/// What of a buffer was not copied yet.
+/// The parts of a buffer that are not uploaded yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing(Vec<Rectangle<i32, BufferCoords>>);
 
@@ -142,7 +141,7 @@ impl Missing {
         }
     }
 
-    /// What of `wanted` is missing: from now on it is not.
+    /// Removes the missing parts within `wanted` and returns them.
     pub fn take(&mut self, wanted: Rectangle<i32, BufferCoords>) -> Vec<Rectangle<i32, BufferCoords>> {
         let parts = self.0.iter().filter_map(|part| part.intersection(wanted));
         let taken: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
@@ -152,7 +151,7 @@ impl Missing {
         taken
     }
 
-    /// A piece of at most so many bytes, the nearest to `near`; `None`: nothing is missing.
+    /// Removes a piece of at most `bytes`, the nearest to `near`, and returns it; `None`: no part is missing.
     pub fn piece(&mut self, near: Point<i32, BufferCoords>, bytes: usize) -> Option<Rectangle<i32, BufferCoords>> {
         let distance = |part: &Rectangle<i32, BufferCoords>| {
             let beyond =

@@ -1,9 +1,9 @@
-//! What lies behind translucent windows, blurred (OpenGL ES).
+//! Background blur behind translucent windows (OpenGL ES).
 //!
-//! What lies below is drawn at half its size, halved again and again and then doubled as often: with linear filtering
-//! each step is a small blur, and together they are a wide, smooth one at a fraction of its price (as "dual filtering"
-//! has it, without its wider kernels). The result depends on what lies below alone, so it is kept until that changes,
-//! and the damage is right by itself. All of it is as it lies on the panel.
+//! The layers below are drawn at half size, halved repeatedly and doubled as often. With linear filtering each step is
+//! a small blur; together they give a wide, smooth blur at a fraction of its cost (like "dual filtering", without its
+//! wider kernels). The result depends only on the layers below, so it is cached until they change, and the damage is
+//! right by itself. All coordinates are those of the panel.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -18,10 +18,10 @@ use super::element::SceneElement;
 use super::lie::Lie;
 use crate::scene::{EffectKind, Scene};
 
-/// No side of a picture is shorter, in pixels: there is nothing left to blur.
+/// Shortest side of an intermediate texture, in pixels: below it there is nothing left to blur.
 const SHORTEST_SIDE: i32 = 4;
 
-/// Blurred pictures, by their effects' names, with what lay below them.
+/// Blurred textures, by effect id, with the signature of the layers below.
 #[derive(Debug, Default)]
 pub(super) struct BackdropCache(Vec<Known>);
 
@@ -34,14 +34,14 @@ struct Known {
 }
 
 impl BackdropCache {
-    /// Gives every blur in `elements` its picture. What cannot be drawn is left out and named.
+    /// Sets the texture of every blur in `elements`. A blur that cannot be drawn is left out and logged.
     pub(super) fn prepare(
         &mut self,
         renderer: &mut GlesRenderer,
         scene: &Scene,
         elements: &mut [SceneElement<'_, GlesTexture>],
     ) {
-        // From the bottom up: a window's backdrop may show another's.
+        // From the bottom up, because a window's backdrop may show another window's.
         for index in (0..elements.len()).rev() {
             let (above, below) = elements.split_at_mut(index + 1);
             let Some(SceneElement::Effect(element)) = above.last_mut() else { continue };
@@ -74,7 +74,7 @@ impl BackdropCache {
     }
 }
 
-/// Tells apart what lies below: names, commits, places and opacities.
+/// Hash of the layers below: ids, commits, positions and opacities.
 fn signature(
     scene: &Scene,
     below: &[SceneElement<'_, GlesTexture>],
@@ -95,7 +95,7 @@ fn signature(
     hasher.finish() as usize
 }
 
-/// `area` of what `below` shows, at half its size and blurred.
+/// The part `area` of the layers `below`, at half size and blurred.
 fn blurred(
     renderer: &mut GlesRenderer,
     scene: &Scene,
@@ -146,7 +146,7 @@ fn scaled(
     })
 }
 
-/// A texture of `size` pixels that `draw` draws, over `background`.
+/// A texture of `size` pixels with `background`, onto which `draw` draws.
 fn picture(
     renderer: &mut GlesRenderer,
     size: Size<i32, Physical>,
@@ -159,7 +159,7 @@ fn picture(
         let mut frame = renderer.render(&mut target, size, Transform::Normal)?;
         frame.clear(background, &[Rectangle::from_size(size)])?;
         draw(&mut frame)?;
-        // One context draws it and reads it: what comes next waits for it by itself.
+        // The same context draws and samples the texture, so GL orders the commands by itself.
         let _ = frame.finish()?;
     }
     Ok(texture)

@@ -1,7 +1,7 @@
-//! What is remembered of one output between two frames: what is damaged, which frame each buffer holds.
+//! Per-output render state between frames: damage, and which frame each buffer holds.
 //!
-//! An output has the name of it, a [`Canvas`]; whoever draws keeps what goes with the name ([`Canvases`]), on its own
-//! thread. So the age of a buffer is counted where frames are drawn, in the order in which they are.
+//! An output holds only a key, the [`Canvas`]. The renderer keeps the state for each key ([`Canvases`]) on its own
+//! thread. So buffer age is counted where frames are drawn, in the order in which they are drawn.
 
 use std::sync::{Arc, Weak};
 
@@ -12,7 +12,7 @@ use crate::backend::Buffer;
 use crate::revision::Revision;
 use crate::turn::Turn;
 
-/// Names what is remembered of one output between two frames.
+/// Key of an output's render state.
 #[derive(Clone, Debug)]
 pub struct Canvas {
     name: Arc<()>,
@@ -22,44 +22,45 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// For scenes of `size` physical pixels that are turned like this onto what they are drawn into.
+    /// For scenes of `size` physical pixels, transformed by `turn` onto the panel.
     pub fn new(size: Size<i32, Physical>, turn: Turn) -> Self {
         Canvas { name: Arc::default(), size, turn, forgotten: Revision::default() }
     }
 
-    /// Forgets what was drawn: the next frame is drawn as a whole. Wanted when a frame that was drawn did not reach the
-    /// display, which then has not heard of what changed in it.
+    /// Gives the next frame full damage. Needed when a drawn frame did not reach the display, because the display
+    /// then missed its damage.
     pub fn forget(&mut self) {
         self.forgotten.advance();
     }
 }
 
-/// What tells two frames apart.
+/// Tracks damage between frames.
 pub(super) trait Memory {
-    /// Of scenes of `size` that are turned like this, of which nothing was drawn yet.
+    /// For scenes of `size`, transformed by `turn`, before the first frame.
     fn of(size: Size<i32, Physical>, turn: Turn) -> Self;
 }
 
 impl Memory for OutputDamageTracker {
     fn of(size: Size<i32, Physical>, turn: Turn) -> Self {
-        // What it is given lies as it does on the panel.
+        // Its elements already have panel coordinates.
         OutputDamageTracker::new(turn.size(size), 1.0, Transform::Normal)
     }
 }
 
-/// What a painter remembers under the name of a canvas; `T` is what it draws into, `M` tells what has to be drawn.
+/// A renderer's state for one canvas. `T`: render targets; `M`: damage tracker.
 #[derive(Debug)]
 pub(super) struct Drawn<T, M = OutputDamageTracker> {
     forgotten: Revision,
     pub tracker: M,
-    /// How many frames were drawn, and which of them each buffer holds. The display counts only those that it was given.
+    /// Number of frames drawn, and the frame that each buffer holds. The display counts only frames that were
+    /// submitted to it.
     frames: u64,
     buffers: Vec<(usize, u64)>,
     pub targets: T,
 }
 
 impl<T, M> Drawn<T, M> {
-    /// How many frames ago the content of `buffer` was drawn; 0 where that is unknown.
+    /// Buffer age: how many frames ago the content of `buffer` was drawn; 0 if unknown.
     pub fn age(&self, buffer: &Buffer) -> usize {
         let known = self.buffers.iter().find(|(slot, _)| *slot == buffer.slot).filter(|_| buffer.age > 0);
         known.map_or(0, |(_, frame)| usize::try_from(self.frames - frame + 1).unwrap_or(0))
@@ -75,7 +76,7 @@ impl<T, M> Drawn<T, M> {
     }
 }
 
-/// What a painter remembers of all outputs. It is let go when the output has let go of the name.
+/// A renderer's state for all outputs. An entry is dropped after the output has dropped its canvas.
 #[derive(Debug)]
 pub(super) struct Canvases<T, M = OutputDamageTracker>(Vec<(Weak<()>, Drawn<T, M>)>);
 
@@ -86,7 +87,7 @@ impl<T, M> Default for Canvases<T, M> {
 }
 
 impl<T: Default, M: Memory> Canvases<T, M> {
-    /// What is remembered under this name.
+    /// The state of this canvas, created if missing.
     pub fn of(&mut self, canvas: &Canvas) -> &mut Drawn<T, M> {
         self.0.retain(|(name, _)| name.strong_count() > 0);
         let name = Arc::downgrade(&canvas.name);
@@ -109,7 +110,7 @@ impl<T: Default, M: Memory> Canvases<T, M> {
         drawn
     }
 
-    /// A frame was drawn in part: the next one is drawn as a whole.
+    /// A frame was drawn only in part, so the next gets full damage.
     pub fn spoil(&mut self, canvas: &Canvas) {
         self.of(canvas).tracker = M::of(canvas.size, canvas.turn);
     }

@@ -1,4 +1,4 @@
-//! What looks different in a scene since somebody looked at it last, found without a pixel being read.
+//! Damage of a scene since an observer last looked at it, found without reading pixels.
 
 use smithay::utils::{Physical, Size};
 
@@ -9,7 +9,7 @@ use crate::backend::PixelRect;
 use crate::scene::Scene;
 use crate::turn::Turn;
 
-/// What somebody has seen of a picture that changes.
+/// The last scene that an observer has seen.
 #[derive(Debug)]
 pub struct Changes {
     known: SceneDamage,
@@ -19,14 +19,14 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Nothing was seen yet; the cursor counts, or not.
+    /// Before the first scene. `with_cursor`: whether the cursor counts.
     pub fn new(with_cursor: bool) -> Self {
         let size = Size::default();
         Changes { known: SceneDamage::of(size, Turn::NORMAL), size, turn: Turn::NORMAL, with_cursor }
     }
 
-    /// What looks different on the panel of `scene`, whatever shows it: all of it where nothing was seen, or it had another
-    /// size or was turned otherwise.
+    /// Damage in panel coordinates, including layers on planes. The whole panel for the first scene, and after a
+    /// change of size or transform.
     pub fn look(&mut self, scene: &Scene) -> Vec<PixelRect> {
         if (self.size, self.turn) != (scene.size, scene.turn) {
             (self.size, self.turn) = (scene.size, scene.turn);
@@ -36,7 +36,7 @@ impl Changes {
         to_rects(&damage::on_panel(scene, &changed))
     }
 
-    /// What was seen counts for nothing.
+    /// Forgets the last scene: the next has full damage.
     pub fn forget(&mut self) {
         self.known.forget();
     }

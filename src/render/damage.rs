@@ -1,5 +1,5 @@
-//! What of an output looks different from the frames before, found from scenes alone: a layer that two scenes share with
-//! the same commit is passed over, so that a frame costs by what changed in it. What is not damaged is not even imported.
+//! Damage of an output since earlier frames, found from scenes alone. A layer with the same commit in both scenes is
+//! skipped, so the cost of a frame depends on its changes. Undamaged layers are not even imported.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::backend::PixelBuffer;
 use crate::scene::{CursorLayer, Effect, Layer, Scene, Shape};
 use crate::turn::Turn;
 
-/// Frames whose changes are remembered: more than any display has buffers.
+/// Number of frames whose damage is kept: more than any display has buffers.
 const OLDEST: usize = 16;
-/// More rectangles than this are drawn as the one around them: each is looked at once for every layer.
+/// With more rectangles, their bounding box is drawn, because each rectangle is compared with every layer.
 const MOST_RECTS: usize = 32;
 
-/// Rectangles apart from each other.
+/// Rectangles that do not overlap.
 pub(super) type Region = Vec<Rectangle<i32, Physical>>;
 
-/// One thing of a scene, as it was drawn.
+/// An element of the last drawn scene.
 #[derive(Debug)]
 enum Item {
     Layer(Arc<Shape>, CommitCounter),
@@ -57,7 +57,7 @@ impl Item {
         }
     }
 
-    /// Whether `part` is the same thing in the same place, whatever its content.
+    /// Whether `part` is the same element with the same geometry; its content may differ.
     fn is(&self, part: Part<'_>) -> bool {
         match (self, part) {
             (Item::Layer(shape, _), Part::Layer(layer)) => Arc::ptr_eq(shape, &layer.shape) || shape.looks_like(layer),
@@ -68,7 +68,7 @@ impl Item {
     }
 }
 
-/// One thing of a scene.
+/// An element of a scene.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Layer(&'a Layer),
@@ -99,16 +99,15 @@ fn cursor_place(cursor: &CursorLayer) -> Rectangle<i32, Physical> {
     Rectangle::new(cursor.position, Size::from((image.width, image.height)))
 }
 
-/// What of a scene is looked at.
+/// Optional elements of a scene to compare.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts {
-    /// The cursor.
     pub cursor: bool,
-    /// Layers that planes show, which are not composed.
+    /// Layers on planes, which are not composed.
     pub planes: bool,
 }
 
-/// What is looked at of a scene, topmost first.
+/// The elements of a scene to compare, topmost first.
 fn parts(scene: &Scene, these: Parts) -> impl Iterator<Item = Part<'_>> {
     let cursor = scene.cursor.iter().filter(move |_| these.cursor).map(Part::Cursor);
     let mut effects = scene.effects.iter().peekable();
@@ -128,28 +127,27 @@ fn parts(scene: &Scene, these: Parts) -> impl Iterator<Item = Part<'_>> {
     cursor.chain(below)
 }
 
-/// What was drawn of one output, and what changed in the last frames.
+/// The last drawn scene of an output, and the damage of the last frames.
 #[derive(Debug)]
 pub(super) struct SceneDamage {
     screen: Rectangle<i32, Physical>,
     background: [f32; 3],
-    /// Of the newest frame, topmost first.
+    /// Elements of the newest frame, topmost first.
     items: Vec<Item>,
-    /// The newest first; empty when nothing is known.
+    /// Damage of the last frames, the newest first; empty before the first frame.
     changes: VecDeque<Region>,
 }
 
 impl Memory for SceneDamage {
     fn of(size: Size<i32, Physical>, _turn: Turn) -> Self {
-        // What is turned otherwise is another canvas.
+        // A change of transform creates another canvas.
         let screen = Rectangle::from_size(size);
         SceneDamage { screen, background: [0.0; 3], items: Vec::new(), changes: VecDeque::new() }
     }
 }
 
 impl SceneDamage {
-    /// What has to be drawn for a buffer to show `scene` that shows the frame before `age` others; 0: nobody knows what it
-    /// shows.
+    /// The region to draw so that a buffer of this `age` shows `scene`; age 0: its content is unknown.
     pub fn observe(&mut self, scene: &Scene, these: Parts, age: usize) -> Region {
         let is_known = !self.changes.is_empty() && self.background == scene.background;
         let mut change = Damage::new(self.screen);
@@ -170,12 +168,13 @@ impl SceneDamage {
         all.rects
     }
 
-    /// Something was not drawn: the next frame is drawn as a whole.
+    /// A part of the scene was not drawn, so the next frame gets full damage.
     pub fn forget(&mut self) {
         self.changes.clear();
     }
 
-    /// The same where all that is seen are the layers of the frame before, as in most frames: each is looked at once.
+    /// Fast path for the most frequent case: the layers are those of the last frame, and each is compared once.
+    /// Returns whether it applied.
     fn compare_layers(&mut self, scene: &Scene, these: Parts, damage: &mut Damage) -> bool {
         let only_layers = scene.effects.is_empty() && (scene.cursor.is_none() || !these.cursor);
         if !only_layers || self.items.len() != scene.layers.len() {
@@ -190,7 +189,7 @@ impl SceneDamage {
                         damage.add_content(item, Part::Layer(layer));
                     }
                 }
-                // What was added before is not found again.
+                // Damage added so far is not added twice: the layers' commits are updated.
                 _ => return false,
             }
         }
@@ -213,7 +212,7 @@ impl SceneDamage {
         if same == count && same == self.items.len() {
             return;
         }
-        // Something came, went or moved; often that is all.
+        // An element was added, removed or moved. Elements below it are often unchanged, so match them from the end.
         let new: Vec<Part<'_>> = parts(scene, these).skip(same).collect();
         let old = &mut self.items[same..];
         let at_end = old.iter().rev().zip(new.iter().rev()).take_while(|(item, part)| item.is(**part)).count();
@@ -227,8 +226,8 @@ impl SceneDamage {
     }
 }
 
-/// What differs between two stacks of things: those that are the same and in the same order differ by their content, all
-/// others by all that they cover.
+/// Damage between two stacks of elements. Elements that are the same and in the same order are damaged by their
+/// content, all other elements by their whole area.
 #[expect(clippy::mutable_key_type, reason = "an id is compared by its name, which does not change")]
 fn rearranged(old: &mut [Item], new: &[Part<'_>], damage: &mut Damage) {
     let mut places: HashMap<Id, usize> = HashMap::with_capacity(old.len());
@@ -250,7 +249,7 @@ fn rearranged(old: &mut [Item], new: &[Part<'_>], damage: &mut Damage) {
     gone.for_each(|(item, _)| damage.add(item.place()));
 }
 
-/// What has to be drawn, while it is gathered.
+/// A damage region under construction.
 struct Damage {
     screen: Rectangle<i32, Physical>,
     rects: Region,
@@ -267,7 +266,7 @@ impl Damage {
             return;
         }
         if !self.rects.iter().any(|known| known.overlaps(rect)) {
-            // The usual first one: nothing is taken away from it.
+            // Usually the rectangle overlaps none, so it need not be split.
             self.rects.push(rect);
             return self.bound();
         }
@@ -284,7 +283,7 @@ impl Damage {
         }
     }
 
-    /// `part` is `item` with perhaps other content.
+    /// Adds the damage of `part`, which is the element `item` with possibly new content.
     fn add_content(&mut self, item: &mut Item, part: Part<'_>) {
         let (Item::Layer(shape, known), Part::Layer(layer)) = (item, part) else { return };
         if *known != layer.commit() {
@@ -298,12 +297,12 @@ impl Damage {
     }
 }
 
-/// Rectangles of `scene` where they lie on its panel.
+/// Converts rectangles of `scene` to panel coordinates.
 pub(super) fn on_panel(scene: &Scene, region: &[Rectangle<i32, Physical>]) -> Region {
     region.iter().map(|rect| scene.turn.rect(*rect, scene.size)).collect()
 }
 
-/// Draws what of `elements`, topmost first, is seen in `region` of the panel, which has this size.
+/// Draws the visible parts of `elements` (topmost first) within `region`, in coordinates of the panel of this size.
 pub(super) fn draw<'a, R>(
     renderer: &mut R,
     target: &mut R::Framebuffer<'_>,
@@ -340,6 +339,6 @@ where
     for (element, place, parts, opaque) in seen.iter().rev() {
         RenderElement::<R>::draw(*element, &mut frame, element.src(), *place, parts, opaque)?;
     }
-    // Whoever draws with the CPU is done.
+    // Pixman is already done here, so there is no fence to wait for.
     frame.finish().map(drop)
 }

@@ -1,5 +1,5 @@
-//! Contexts of OpenGL ES on the devices that there are. All of it is called on the thread that is to draw: drivers take
-//! their time.
+//! Creates OpenGL ES contexts on the available devices. Call these functions on the thread that will draw, because
+//! drivers may block.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -14,13 +14,13 @@ use super::hardware::{self, Facts, Unfit};
 use super::{RenderError, Software, gles_error};
 use crate::log_noise::probing;
 
-/// Where the kernel has devices' nodes.
+/// Directory of the kernel's DRM device nodes.
 const NODES: &str = "/dev/dri";
-/// What the nodes for drawing are called, before their number.
+/// Name of render nodes, before their number.
 const RENDER_NODE: &str = "renderD";
 
-/// Whether there is any device that could draw in hardware. Found out without a driver: loading one takes memory that a
-/// machine without a GPU better keeps.
+/// Whether the machine has a render node. Checked without a driver, because loading a driver would waste memory on a
+/// machine without a GPU.
 pub(super) fn is_there() -> bool {
     let Ok(nodes) = std::fs::read_dir(NODES) else { return false };
     nodes.flatten().any(|node| node.file_name().as_encoded_bytes().starts_with(RENDER_NODE.as_bytes()))
@@ -33,11 +33,11 @@ const GET_PARAMETER: libc::Ioctl = 0xc010_6443_u32 as libc::Ioctl;
 /// `VIRTGPU_PARAM_3D_FEATURES`: the host draws for the guest.
 const HOST_DRAWS: u64 = 1;
 
-/// `struct drm_virtgpu_getparam`.
+/// `struct drm_virtgpu_getparam` of the kernel.
 #[repr(C)]
 struct GetParameter {
     parameter: u64,
-    /// Where the answer goes, a C `int`.
+    /// Address of a C `int` for the result.
     value: u64,
 }
 
@@ -51,26 +51,26 @@ impl AsFd for Node<'_> {
 
 impl Device for Node<'_> {}
 
-/// Why nothing but the CPU can be behind a device, if its kernel driver says so. Asked before OpenGL, whose driver for the
-/// CPU takes half a second and fifty megabytes to say the same.
+/// Why the device is known to have no GPU, according to its kernel driver. Checked before OpenGL is loaded, whose
+/// software driver would need half a second and fifty megabytes to report the same.
 fn software_by_kernel(device: BorrowedFd<'_>) -> Option<String> {
     let driver = Node(device).get_driver().ok()?;
     let name = driver.name().to_string_lossy().into_owned();
-    (name == VIRTUAL && !host_draws(device)).then(|| format!("the host of {name} draws for nobody"))
+    (name == VIRTUAL && !host_draws(device)).then(|| format!("the host of {name} does not offer 3D rendering"))
 }
 
 fn host_draws(device: BorrowedFd<'_>) -> bool {
     let mut answer: libc::c_int = 0;
     let mut question = GetParameter { parameter: HOST_DRAWS, value: (&raw mut answer) as u64 };
-    #[expect(unsafe_code, reason = "there is no other way to ask a driver of its own things")]
-    // SAFETY: the kernel reads the question, and writes an `int` where its value says, both of which outlive the call.
+    #[expect(unsafe_code, reason = "ioctls of a single driver have no safe wrapper")]
+    // SAFETY: the kernel reads `question` and writes an `int` to the address in its `value`; both outlive the call.
     let asked = unsafe { libc::ioctl(device.as_raw_fd(), GET_PARAMETER, &raw mut question) };
     asked == 0 && answer != 0
 }
 
 impl GlesPainter {
-    /// Off screen, on the first device that draws in hardware; `software`: or on any that is a device at all. An error
-    /// says of each device why it does not draw.
+    /// Off screen, on the first device with a GPU. With [`Software::InPlace`] any device will do. The error lists
+    /// for each device why it was rejected.
     pub(super) fn on_gpu(software: Software) -> Result<Self, RenderError> {
         let devices = probing(EGLDevice::enumerate).map_err(gles_error)?;
         let candidates = devices.filter_map(|device| {
@@ -96,7 +96,7 @@ impl GlesPainter {
         }
     }
 
-    /// Off screen: with a GPU where there is one, else on the software device, which every machine with Mesa has.
+    /// Off screen: with a GPU if there is one, otherwise on the software device, which every machine with Mesa has.
     pub(super) fn off_screen() -> Result<Self, RenderError> {
         if is_there()
             && let Ok(painter) = Self::on_gpu(Software::OffScreen)
@@ -110,7 +110,7 @@ impl GlesPainter {
         Self::on(device, None, None)
     }
 
-    /// On a display device, `number` of its kind, through GBM; with a GPU's driver, unless `software` may do so, too.
+    /// On display device `number`, through GBM. Only with [`Software::InPlace`] may its driver draw with the CPU.
     pub(super) fn on_display(device: OwnedFd, number: u64, software: Software) -> Result<Self, RenderError> {
         if software == Software::OffScreen
             && let Some(reason) = software_by_kernel(device.as_fd())
@@ -125,13 +125,13 @@ impl GlesPainter {
             return Err(RenderError::Gles(format!("its driver draws with the CPU ({})", facts.renderer)));
         }
         if !painter.draws_into_others() {
-            return Err(RenderError::Gles("its driver draws into no memory of others".to_owned()));
+            return Err(RenderError::Gles("its driver cannot draw into imported buffers".to_owned()));
         }
         Ok(painter)
     }
 }
 
-/// The node of a device for drawing, or the one that it has; none for what is no device.
+/// The device's render node, otherwise its primary node; `None` for the software device.
 fn node_of(device: &EGLDevice) -> Option<PathBuf> {
     device.render_device_path().or_else(|_| device.drm_device_path()).ok()
 }

@@ -1,7 +1,7 @@
 //! The edges of layers that pixman enlarges.
 //!
-//! Smithay 0.7 uses `Repeat::None`: pixman filters with transparent black around a texture, and the edges of an enlarged layer
-//! fade. Here they are drawn from a copy of the texture's edge that has its outermost pixels twice.
+//! Smithay 0.7 uses `Repeat::None`: pixman filters with transparent black around a texture, so the edges of an enlarged
+//! layer fade. Here they are drawn from a copy of the texture's edge that repeats its outermost pixels.
 
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::allocator::format::has_alpha;
@@ -17,10 +17,9 @@ use crate::turn::Turn;
 /// A weight below the precision of pixman, which has 128 steps.
 const NO_WEIGHT: f64 = 1.0 / 256.0;
 
-/// The visible part of a layer's buffer, upright and in whole pixels, as pixman takes it.
+/// The visible part of a layer's buffer, after the buffer transform and in whole pixels, as pixman takes it.
 struct Upright {
     turn: Turn,
-    /// The visible part.
     shown: Rectangle<i32, BufferCoords>,
     /// The size of the buffer.
     whole: Size<i32, BufferCoords>,
@@ -42,7 +41,7 @@ impl Upright {
     }
 }
 
-/// The parts of a layer (relative to the output) where filtering reads beyond its buffer. They do not overlap.
+/// Disjoint parts of a layer (relative to the output) where filtering reads beyond its buffer.
 pub(super) fn bands(layer: &Layer) -> Vec<Rectangle<i32, Physical>> {
     let upright = Upright::of(layer);
     let Upright { shown, whole, target, .. } = upright;
@@ -81,7 +80,7 @@ pub(super) fn texture_for(
         return Ok((texture.clone(), src));
     }
     let at = seen.loc - upright.target.loc;
-    // Filtering reads one pixel further.
+    // Filtering reads one more pixel on each side.
     let range = |shown: i32, at: i32, length: i32, step: f64, whole: i32| {
         let start = f64::from(shown) + f64::from(at) * step;
         let end = start + f64::from(length) * step;
@@ -98,7 +97,8 @@ pub(super) fn texture_for(
     Ok((copied, Rectangle::new(src.loc - read.loc.to_f64(), src.size)))
 }
 
-/// A copy of `part` of a texture of this size. `part` may reach one pixel beyond the texture: that repeats its outermost pixel.
+/// A copy of `part` of a texture of this size. `part` may reach one pixel beyond the texture: that pixel repeats the
+/// outermost.
 fn copy(
     renderer: &mut PixmanRenderer,
     texture: &PixmanTexture,

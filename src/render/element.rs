@@ -1,4 +1,4 @@
-//! A scene's parts as Smithay's renderers take them: where they lie on the panel.
+//! Render elements: a scene's layers, effects and cursor for Smithay's renderers, in panel coordinates.
 
 use smithay::backend::renderer::element::{Element, Id, RenderElement};
 use smithay::backend::renderer::gles::{GlesError, GlesFrame, GlesRenderer, GlesTexture};
@@ -12,76 +12,66 @@ use super::{panel, rounded};
 use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Rounded};
 use crate::turn::Turn;
 
-/// What a layer is filled with.
+/// The imported content of a layer.
 #[derive(Debug)]
 pub enum Fill<T> {
-    /// An imported buffer.
+    /// The client's buffer as a texture.
     Texture(T),
-    /// What is seen of it, at its size on the output.
+    /// The visible part, already scaled to its size on the output.
     Picture {
-        /// The pixels.
         texture: T,
-        /// Where they go, relative to the layer, in the scene.
+        /// Its rectangle, relative to the layer, before the panel's transform.
         area: Rectangle<i32, Physical>,
     },
-    /// An imported buffer, but for some corners and edges.
+    /// The client's buffer, with separate textures for some corners and edges.
     Cornered {
-        /// The buffer.
         texture: T,
-        /// The corners and edges, and where they go relative to the layer, in the scene.
+        /// Corners and edges with their rectangles, relative to the layer, before the panel's transform.
         corners: Vec<(T, Rectangle<i32, Physical>)>,
     },
-    /// One colour: a single-pixel buffer.
+    /// The colour of a single-pixel buffer.
     Colour(Color32F),
 }
 
-/// A layer with its content imported.
+/// A layer with its imported content.
 #[derive(Debug)]
 pub struct LayerElement<'a, T> {
-    /// The layer.
     pub layer: &'a Layer,
-    /// Its content.
     pub fill: Fill<T>,
-    /// How its scene lies.
+    /// The scene's transform onto the panel.
     pub(super) lie: Lie,
 }
 
-/// Something drawn below a window.
+/// An effect with its textures.
 #[derive(Debug)]
 pub struct EffectElement<'a, T> {
-    /// The effect.
     pub effect: &'a Effect,
-    /// Its pixels, and where they go relative to it, in the scene.
+    /// Textures with their rectangles, relative to the effect, before the panel's transform.
     pub parts: Vec<(T, Rectangle<i32, Physical>)>,
-    /// Changes with its look.
+    /// Differs when the effect's look differs.
     pub commit: CommitCounter,
-    /// How its scene lies.
+    /// The scene's transform onto the panel.
     pub(super) lie: Lie,
 }
 
-/// The cursor, where the display has no plane for it.
+/// The cursor, on a display without a cursor plane.
 #[derive(Debug)]
 pub struct CursorElement<'a, T> {
-    /// The cursor.
     pub cursor: &'a CursorLayer,
-    /// Its pixels.
     pub texture: T,
-    /// Its name for damage tracking.
+    /// Id for damage tracking.
     pub id: Id,
-    /// Which image it is.
+    /// Differs for each image.
     pub commit: CommitCounter,
-    /// How its scene lies.
+    /// The scene's transform onto the panel.
     pub(super) lie: Lie,
 }
 
-/// Anything in a scene.
+/// An element of a scene.
 #[derive(Debug)]
 pub enum SceneElement<'a, T> {
-    /// A surface.
     Layer(LayerElement<'a, T>),
-    /// What is drawn below a window.
     Effect(EffectElement<'a, T>),
-    /// The cursor.
     Cursor(CursorElement<'a, T>),
 }
 
@@ -164,7 +154,7 @@ impl<T> Element for SceneElement<'_, T> {
     }
 }
 
-/// What of a layer's buffer is shown.
+/// The visible part of a layer's buffer, in buffer pixels.
 pub fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
     let scale = f64::from(layer.buffer_scale);
     let surface = layer.buffer_size.to_f64().to_logical(scale, layer.buffer_transform);
@@ -173,14 +163,14 @@ pub fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
     Rectangle::new(Point::from((x, y)), Size::from((width, height)))
 }
 
-/// What changed of a layer since `commit`, relative to it.
+/// Damage of a layer since `commit`, relative to the layer.
 pub(crate) fn damage_since(layer: &Layer, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
     let whole = || DamageSet::from_slice(&[Rectangle::from_size(layer.target.size)]);
     let Some(damage) = layer.damage.damage_since(commit) else { return whole() };
     damage.iter().filter_map(|rect| to_target(layer, *rect)).collect()
 }
 
-/// A rectangle of the buffer, as it lies on the output relative to the layer, rounded outwards.
+/// Converts a rectangle of the buffer to output pixels relative to the layer, rounded outwards.
 fn to_target(layer: &Layer, rect: Rectangle<i32, BufferCoords>) -> Option<Rectangle<i32, Physical>> {
     let scale = f64::from(layer.buffer_scale);
     let upright = Turn::from(layer.buffer_transform).inverse().rect(rect, layer.buffer_size);
@@ -190,7 +180,7 @@ fn to_target(layer: &Layer, rect: Rectangle<i32, BufferCoords>) -> Option<Rectan
     let zoom_y = f64::from(layer.target.size.h) / layer.source.size.h;
     let left = (shown.loc.x - layer.source.loc.x) * zoom_x;
     let top = (shown.loc.y - layer.source.loc.y) * zoom_y;
-    // Filtering reads one pixel beyond the edge where the buffer is scaled.
+    // Filtering spreads a pixel of a scaled buffer to its neighbours.
     let spill = if zoom_x == scale && zoom_y == scale { 0.0 } else { 1.0 };
     let (right, bottom) = (left + shown.size.w * zoom_x + spill, top + shown.size.h * zoom_y + spill);
     let (x, y) = ((left - spill).floor() as i32, (top - spill).floor() as i32);
@@ -209,7 +199,7 @@ impl RenderElement<PixmanRenderer> for SceneElement<'_, PixmanTexture> {
     ) -> Result<(), PixmanError> {
         let drawn = draw::<PixmanRenderer>(self, frame, src, dst, damage, opaque);
         match (drawn, self) {
-            // Such as one that is enlarged beyond what pixman can count with: it is lost, and not the frame.
+            // For example a layer enlarged beyond pixman's range: only this layer is lost, not the frame.
             (Err(error), SceneElement::Layer(_)) => {
                 tracing::debug!(%error, "a surface cannot be drawn");
                 frame.draw_solid(dst, damage, Color32F::BLACK)
@@ -268,7 +258,7 @@ impl<T> SceneElement<'_, T> {
         }
     }
 
-    /// Where it is in the scene.
+    /// Its rectangle in the scene, before the panel's transform.
     fn place(&self) -> Rectangle<i32, Physical> {
         match self {
             SceneElement::Layer(element) => element.layer.target,
@@ -280,7 +270,7 @@ impl<T> SceneElement<'_, T> {
         }
     }
 
-    /// What it is cut to by the renderer, on the panel.
+    /// The rounded rectangle that the renderer clips it to, in panel coordinates.
     fn clip(&self) -> Option<Rounded> {
         let clip = match self {
             SceneElement::Layer(element) => element.layer.clip,
@@ -294,7 +284,7 @@ impl<T> SceneElement<'_, T> {
     }
 }
 
-/// `clip` where what belongs at `place` is drawn at `dst`, perhaps in another size.
+/// Maps `clip` of an element at `place` to its drawing at `dst`, which may have another size.
 fn clip_within(
     clip: Rounded,
     place: Rectangle<i32, Physical>,
@@ -308,7 +298,7 @@ fn clip_within(
     (Rectangle::new(corner.into(), size.into()), clip.radius as f32 * across.min(down))
 }
 
-/// Draws what no renderer does in a way of its own.
+/// Draws an element with any renderer.
 fn draw<R>(
     element: &SceneElement<'_, R::TextureId>,
     frame: &mut R::Frame<'_, '_>,
@@ -346,7 +336,7 @@ where
                     draw_panel::<R>(frame, (area, hole, of), colour, dst, &damage, alpha)
                 }
             }
-            // What lies below it was drawn as it lies on the panel.
+            // The texture already has the panel's orientation.
             EffectKind::Blur { .. } => element.parts.iter().try_for_each(|(texture, _)| {
                 let whole = Rectangle::from_size(texture.size()).to_f64();
                 frame.render_texture_from_to(texture, whole, dst, damage, &[], Transform::Normal, alpha)
@@ -359,7 +349,7 @@ where
     }
 }
 
-/// Where something is in its scene, and how that lies.
+/// An element's rectangle in its scene, and the scene's transform onto the panel.
 #[derive(Clone, Copy)]
 struct Placed {
     place: Rectangle<i32, Physical>,
@@ -367,7 +357,7 @@ struct Placed {
 }
 
 impl Placed {
-    /// A part of it, relative to it, as it lies on the panel.
+    /// Converts a part of the element from scene to panel orientation, relative to the element.
     fn part(self, part: Rectangle<i32, Physical>) -> Rectangle<i32, Physical> {
         self.lie.part(part, self.place.size)
     }
@@ -409,7 +399,7 @@ where
     parts.iter().try_for_each(|(texture, area)| draw_part::<R>(frame, texture, *area, of, dst, damage, alpha))
 }
 
-/// Draws a texture that shows `area` (relative to it, in the scene) of something that is drawn at `dst`.
+/// Draws a texture for the part `area` (relative to the element, before the panel's transform) of an element at `dst`.
 fn draw_part<R>(
     frame: &mut R::Frame<'_, '_>,
     texture: &R::TextureId,

@@ -1,4 +1,4 @@
-//! What can go wrong with a GPU, for tests: nobody has one that is reset when it is told to be.
+//! Injected GPU faults for tests, because a real GPU cannot be reset on demand.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
@@ -7,36 +7,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::RenderError;
 use upbeat_timing::time::Span;
 
-/// Something that goes wrong with one frame, or with several.
+/// A fault to inject.
 #[derive(Debug)]
 pub enum Fault {
     /// Every frame takes long.
     Slow {
-        /// Is told when one is begun.
+        /// Gets a message when a frame is begun.
         begun: Sender<()>,
-        /// It takes until something is sent, and is said to have taken that; or until the sender is gone.
+        /// A frame ends when a time is sent here, and reports that time as its duration. The fault ends when
+        /// the sender is dropped.
         go: Receiver<Span>,
     },
     /// The next frame cannot be drawn.
     Fails,
-    /// With the next frame the context is lost.
+    /// The context is lost with the next frame.
     Lost,
-    /// With the next frame the driver's binding panics.
+    /// The driver's binding panics with the next frame.
     Panics,
-    /// With the next client's buffer that is looked at the context is lost.
+    /// The context is lost when the next client buffer is tested.
     LostReading,
-    /// With the next frame the context is lost, and more after it.
+    /// The context is lost with the next frame, and further contexts fail.
     Dead {
-        /// So many of the next contexts cannot be made.
+        /// How many of the next contexts cannot be created.
         contexts: u32,
-        /// So many of those that can are lost with their first frame.
+        /// How many of the contexts created after that are lost with their first frame.
         frames: u32,
     },
-    /// Clients' buffers are said to be readable from now on: without a GPU none is.
+    /// Tests of client buffers succeed from now on, since without a GPU all would fail.
     Readable,
 }
 
-/// What is to go wrong.
+/// Pending faults of a context.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     slow: Option<(Sender<()>, Receiver<Span>)>,
@@ -46,7 +47,8 @@ pub(super) struct Faults {
     omen: Omen,
 }
 
-/// What goes wrong with the contexts after this one.
+/// Faults of later contexts: (contexts that cannot be created, contexts lost with their first frame). Shared, because
+/// it outlives the context.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Omen(Arc<Mutex<(u32, u32)>>);
 
@@ -60,10 +62,10 @@ impl Omen {
         let left = which(&mut left);
         let is_over = *left == 0;
         *left = left.saturating_sub(1);
-        if is_over { Ok(()) } else { Err(RenderError::Lost("somebody wanted it to be lost".to_owned())) }
+        if is_over { Ok(()) } else { Err(RenderError::Lost("a test injected this loss".to_owned())) }
     }
 
-    /// Whether the next context can be made.
+    /// Fails if the next context is not to be created.
     pub fn of_context(&self) -> Result<(), RenderError> {
         self.next(|(contexts, _)| contexts)
     }
@@ -87,19 +89,19 @@ impl Faults {
         }
     }
 
-    /// What is said of the next client's buffer, if it is not looked at.
+    /// The injected result for the next client buffer; `None`: test the buffer.
     pub fn reading(&mut self) -> Option<Result<(), RenderError>> {
         if std::mem::take(&mut self.lost_reading) {
-            return Some(Err(RenderError::Lost("somebody wanted it to be lost".to_owned())));
+            return Some(Err(RenderError::Lost("a test injected this loss".to_owned())));
         }
         self.readable.then_some(Ok(()))
     }
 
-    /// What goes wrong with the next frame; waits for as long as it is to take.
+    /// The fault of the next frame; waits for the frame's injected duration.
     pub fn next(&mut self) -> Happening {
         let mut took = None;
         if let Some((begun, go)) = &self.slow {
-            // Whether anybody wants to know or not.
+            // The receiver may be gone.
             let _ = begun.send(());
             took = go.recv().ok();
             if took.is_none() {
@@ -112,10 +114,10 @@ impl Faults {
     }
 }
 
-/// What goes wrong with one frame.
+/// The fault of one frame.
 pub(super) struct Happening {
     fault: Option<Fault>,
-    /// What it is said to have taken.
+    /// The injected duration to report.
     pub took: Option<Span>,
 }
 
@@ -123,9 +125,9 @@ impl Happening {
     pub fn happen(self) -> Result<(), RenderError> {
         match self.fault {
             None | Some(Fault::Slow { .. } | Fault::Dead { .. } | Fault::LostReading | Fault::Readable) => Ok(()),
-            Some(Fault::Fails) => Err(RenderError::Gles("somebody wanted it to fail".to_owned())),
-            Some(Fault::Lost) => Err(RenderError::Lost("somebody wanted it to be lost".to_owned())),
-            Some(Fault::Panics) => panic!("somebody wanted it to panic"),
+            Some(Fault::Fails) => Err(RenderError::Gles("a test injected this failure".to_owned())),
+            Some(Fault::Lost) => Err(RenderError::Lost("a test injected this loss".to_owned())),
+            Some(Fault::Panics) => panic!("a test injected this panic"),
         }
     }
 }

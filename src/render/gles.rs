@@ -1,12 +1,13 @@
-//! OpenGL ES: into the buffers of a display, where those are memory that it can draw into, else off screen and read back.
+//! The OpenGL ES renderer: draws directly into a display's buffers if their memory allows it, otherwise off screen with
+//! read-back.
 //!
 //! ```text
 //!   on a display's device:  draw ─► its buffer ─► fence ─► scanned out
 //!   anywhere else:          draw ─► off screen ─► read back ─► the display's memory, copied by the CPU
 //! ```
 //!
-//! The first way copies nothing and waits for nothing where fences can be exported; the other waits for the GPU. Both
-//! happen on a thread of its own ([`thread`](super::thread)).
+//! The first way copies nothing, and waits for nothing if fences can be exported; the second waits for the GPU. Both
+//! run on a thread of their own ([`thread`](super::thread)).
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char};
@@ -36,45 +37,44 @@ use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::scene::Scene;
 use upbeat_timing::time::Instant;
 
-/// Frames whose changes are remembered off screen: more than any display has buffers.
+/// Number of off-screen frames whose damage is kept: more than any display has buffers.
 const OLDEST: usize = 16;
 
-/// Width and height of what proves that a context draws.
+/// Width and height of the test picture for a new context.
 const PROOF: i32 = 16;
 
-/// OpenGL ES in one context.
+/// A renderer with an OpenGL ES context.
 pub(super) struct GlesPainter {
     renderer: GlesRenderer,
     caches: Caches<GlesTexture>,
     in_parts: InParts,
     backdrops: BackdropCache,
     canvases: Canvases<Surfaces>,
-    /// The display device whose memory it draws into.
+    /// The display device whose buffers it draws into.
     device: Option<u64>,
     /// The device that it draws on.
     node: Option<u64>,
 }
 
-/// What a context can do.
+/// Properties of a context.
 #[derive(Clone, Debug)]
 pub(super) struct Abilities {
-    /// What OpenGL calls whoever draws.
+    /// `GL_RENDERER`: OpenGL's name for the renderer.
     pub name: String,
-    /// A GPU draws.
     pub is_hardware: bool,
     /// The device that it draws on; `None`: the CPU.
     pub node: Option<u64>,
-    /// The display device whose memory it draws into; `None`: it draws off screen.
+    /// The display device whose buffers it draws into; `None`: it draws off screen.
     pub device: Option<u64>,
-    /// What it could draw into, if it lay in that device's memory.
+    /// Formats that it can draw into.
     targets: Vec<DrmFormat>,
-    /// The buffers in devices' memory that it can read.
+    /// Dmabuf formats that it can sample.
     pub sources: Vec<DrmFormat>,
 }
 
 impl Abilities {
-    /// The formats, with their layouts, of what it can draw into in the memory of device `number`: all that it knows on
-    /// its own device, what lies row by row on another.
+    /// Formats, with modifiers, that it can draw into on device `number`: all of its formats on its own device,
+    /// only linear buffers on another.
     pub fn target_formats(&self, number: u64) -> Vec<DrmFormat> {
         let formats = self.targets.iter().copied();
         match self.device {
@@ -85,16 +85,16 @@ impl Abilities {
     }
 }
 
-/// What one output is drawn into.
+/// Render targets of one output.
 #[derive(Debug, Default)]
 struct Surfaces {
     off_screen: Option<GlesRenderbuffer>,
-    /// What changed off screen in the last frames, the newest first.
+    /// Damage of the last off-screen frames, the newest first.
     changes: VecDeque<Vec<PixelRect>>,
     targets: Targets,
 }
 
-/// What changed with the newest frame, which is `change`: the damage of a buffer that is `age` frames old.
+/// Adds the newest frame's damage `change`, and returns the damage of a buffer that is `age` frames old.
 fn changed(
     changes: &mut VecDeque<Vec<PixelRect>>,
     change: Vec<PixelRect>,
@@ -109,7 +109,7 @@ fn changed(
     changes.iter().take(age).flatten().copied().collect()
 }
 
-/// A display's buffers as targets, by what they are: made once, and let go with the buffer.
+/// A display's buffers as dmabufs, each created once and dropped with its buffer.
 #[derive(Debug, Default)]
 struct Targets(Vec<(Weak<DeviceMemory>, Dmabuf)>);
 
@@ -130,8 +130,8 @@ impl Targets {
 
 impl GlesPainter {
     #[expect(unsafe_code, reason = "Smithay makes its caller promise that the context stays on one thread; ours does")]
-    /// On an EGL or GBM device. `device`: the display device whose memory it is to draw into; `node`: the number of the
-    /// device that it draws on.
+    /// On an EGL or GBM device. `device`: the display device whose buffers it is to draw into; `node`: the number
+    /// of the device that it draws on.
     pub(super) fn on(
         native: impl EGLNativeDisplay + 'static,
         device: Option<u64>,
@@ -143,7 +143,7 @@ impl GlesPainter {
         // SAFETY: the context is current on this thread only and is never sent to another.
         let mut renderer = unsafe { GlesRenderer::new(context) }.map_err(gles_error)?;
         if let Err(error) = rounded::compile(&mut renderer) {
-            tracing::warn!(%error, "corners stay square");
+            tracing::warn!(%error, "the shader for rounded corners cannot be compiled: corners stay square");
         }
         Ok(GlesPainter {
             renderer,
@@ -156,21 +156,22 @@ impl GlesPainter {
         })
     }
 
-    /// Whether EGL says that it draws with the CPU.
+    /// Whether EGL reports a software device.
     pub(super) fn is_software(&self) -> bool {
         let device = EGLDevice::device_for_display(self.renderer.egl_context().display());
         device.is_ok_and(|device| device.is_software())
     }
 
-    /// Whether it can draw into memory that others made.
+    /// Whether it can draw into imported dmabufs.
     pub(super) fn draws_into_others(&self) -> bool {
         self.renderer.egl_context().dmabuf_render_formats().iter().next().is_some()
     }
 
-    /// What OpenGL calls whoever draws.
+    /// `GL_RENDERER`: OpenGL's name for the renderer.
     pub(super) fn name(&mut self) -> String {
         #[expect(unsafe_code, reason = "OpenGL is a C interface")]
-        // SAFETY: the context is current in the closure; what comes back ends with a zero and lives as long as the context.
+        // SAFETY: the context is current in the closure; the returned string ends with a zero and lives as long
+        // as the context.
         let name = self.renderer.with_context(|gl| unsafe {
             let name = gl.GetString(ffi::RENDERER).cast::<c_char>();
             (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
@@ -178,7 +179,6 @@ impl GlesPainter {
         name.ok().flatten().unwrap_or_default()
     }
 
-    /// What it can do.
     pub(super) fn abilities(&mut self) -> Abilities {
         Abilities {
             is_hardware: Facts { renderer: self.name(), is_software: self.is_software(), ..Facts::default() }
@@ -191,7 +191,8 @@ impl GlesPainter {
         }
     }
 
-    /// Why it can never draw again, if that is so: the GPU was reset, and all that was in its memory is gone.
+    /// Why the context is lost; `None` if it is not. After a GPU reset all of its memory is gone and it can never
+    /// draw again.
     pub(super) fn lost(&mut self) -> Option<String> {
         #[expect(unsafe_code, reason = "OpenGL is a C interface")]
         // SAFETY: the context is current in the closure, and the call has no arguments.
@@ -203,7 +204,7 @@ impl GlesPainter {
         }
     }
 
-    /// Draws a little, off screen, and looks at nothing but whether that can be done.
+    /// Draws a small off-screen picture to prove that the context works; the pixels are not checked.
     pub(super) fn prove(&mut self) -> Result<(), RenderError> {
         let size = Size::from((PROOF, PROOF));
         let mut target: GlesRenderbuffer = self.renderer.create_buffer(Fourcc::Xbgr8888, size).map_err(gles_error)?;
@@ -215,28 +216,28 @@ impl GlesPainter {
         frame.finish().map_err(gles_error)?.wait().map_err(gles_error)
     }
 
-    /// Whether it can read this.
+    /// Tests whether it can sample this buffer.
     pub(super) fn try_source(&mut self, dmabuf: &Dmabuf) -> Result<(), RenderError> {
         self.renderer.import_dmabuf(dmabuf, None).map(drop).map_err(gles_error)
     }
 
-    /// Whether it can draw into this.
+    /// Tests whether it can draw into this buffer.
     pub(super) fn try_target(&mut self, memory: &DeviceMemory) -> Result<(), RenderError> {
         let mut target = dmabuf(memory)?;
         self.renderer.bind(&mut target).map(drop).map_err(gles_error)
     }
 
-    /// Copies a piece of what will be seen soon. Returns what is to be let go of.
+    /// Uploads a piece of the queued content ahead. Returns the items to release.
     pub(super) fn copy_ahead(&mut self, lent: &mut Lent, now: Instant) -> Vec<Ahead> {
         self.in_parts.copy_ahead(&mut self.renderer, lent, now)
     }
 
-    /// How much of that was copied.
+    /// Bytes uploaded so far.
     pub(super) const fn copied(&self) -> Copied {
         self.in_parts.copied()
     }
 
-    /// Draws the job's scene into its buffer. What is `lent` may be a part of it.
+    /// Draws the job's scene into its buffer. Content queued in `lent` may be a part of the scene.
     pub(super) fn draw(&mut self, job: &mut Job, lent: &[Ahead]) -> Result<Drawn, RenderError> {
         let Job { scene, with_cursor, buffer, canvas } = job;
         self.caches.in_parts = self.in_parts.of(&mut self.renderer, scene, lent);
@@ -264,7 +265,7 @@ impl GlesPainter {
             BufferStorage::Device(memory) => draw_on_device(renderer, scene, &elements, memory, age, canvas),
             BufferStorage::Memory(pixels) => draw_and_read_back(renderer, scene, &elements, pixels, age, canvas),
             BufferStorage::Mapped(mapped) => {
-                // Of an output that the CPU drew for until a GPU came.
+                // The buffer belongs to an output that Pixman drew until a GPU was available.
                 let (width, height) = mapped.size();
                 let mut pixels = PixelBuffer::new(width, height);
                 let drawn = draw_and_read_back(renderer, scene, &elements, &mut pixels, age, canvas)?;
@@ -293,7 +294,7 @@ fn draw_on_device(
     Ok(Drawn { damage, fence: fence(&result.sync)? })
 }
 
-/// Draws off screen, and copies what came of it.
+/// Draws off screen, and copies the result.
 fn draw_and_read_back(
     renderer: &mut GlesRenderer,
     scene: &Scene,
@@ -304,7 +305,7 @@ fn draw_and_read_back(
 ) -> Result<Drawn, RenderError> {
     let size = (pixels.width, pixels.height).into();
     let Surfaces { off_screen, changes, .. } = &mut canvas.targets;
-    // One target holds the newest frame, however old the buffer is that it is read back into.
+    // The off-screen target always holds the newest frame, whatever the age of the display's buffer.
     let newest = usize::from(off_screen.as_ref().is_some_and(|target| target.size() == size));
     if newest == 0 {
         let target = Offscreen::<GlesRenderbuffer>::create_buffer(renderer, Fourcc::Xbgr8888, size);
@@ -321,7 +322,8 @@ fn draw_and_read_back(
     Ok(Drawn { damage: changed(changes, damage, age, size), fence: None })
 }
 
-/// Copies what was drawn: as the display has it where the driver reads in that order, else turned round pixel by pixel.
+/// Copies the drawn pixels: as they are if the driver can read in the display's channel order, otherwise converted
+/// pixel by pixel.
 fn read_back(
     renderer: &mut GlesRenderer,
     target: &GlesTarget<'_>,
@@ -346,7 +348,7 @@ fn read_back(
     Ok(())
 }
 
-/// All of `from`, into rows that lie `stride` pixels apart.
+/// Copies all of `from` into rows that lie `stride` pixels apart.
 fn copy_rows(from: &PixelBuffer, rows: &mut [u32], stride: usize) {
     let width = from.width.unsigned_abs() as usize;
     for (from, to) in from.pixels.chunks_exact(width.max(1)).zip(rows.chunks_mut(stride.max(1))) {
@@ -356,8 +358,8 @@ fn copy_rows(from: &PixelBuffer, rows: &mut [u32], stride: usize) {
     }
 }
 
-/// What signals when the drawing is done; `None` when it is done. Where nothing can be exported it is waited for, as
-/// reading back would.
+/// A fence that signals when drawing is done; `None` if it is done. If no fence can be exported, this waits, as reading
+/// back would.
 fn fence(sync: &SyncPoint) -> Result<Option<OwnedFd>, RenderError> {
     if sync.is_reached() {
         return Ok(None);

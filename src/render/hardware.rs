@@ -1,32 +1,31 @@
-//! Which device draws in hardware. Pure.
+//! Chooses a device that draws in hardware. Pure.
 //!
-//! A GPU is worth a thread of its own and copies that it makes by itself; a driver that draws with the CPU is slower than
-//! Pixman, which draws with nothing else. What a device is, EGL and OpenGL say together: EGL knows Mesa's software device
-//! for one, but a display device without a GPU behind it, or a virtual one whose host has none, comes with a driver that
-//! names the CPU only in the name of its renderer.
+//! A GPU is worth a thread and uploads of its own. A driver that draws with the CPU is slower than Pixman, which is
+//! made for the CPU. EGL and OpenGL together tell the two apart. EGL knows Mesa's software device. But a display device
+//! without a GPU, or a virtual device whose host has none, may come with a driver that reveals the CPU only in its
+//! renderer name.
 
 use std::fmt;
 
-/// What the names of renderers that draw with the CPU have in them, in lower case: Mesa's (also behind Vulkan, and on the
-/// host of a virtual machine), Google's and Microsoft's.
+/// Parts of the names of software renderers, in lower case: Mesa's (also behind Vulkan, and on the host of a virtual
+/// machine), Google's and Microsoft's.
 const SOFTWARE: [&str; 7] =
     ["llvmpipe", "softpipe", "swrast", "software rasterizer", "lavapipe", "swiftshader", "basic render driver"];
-/// And what they begin with.
+/// Start of the name of another software renderer.
 const SOFTWARE_START: &str = "swr ";
 
-/// What is known of a device that could draw.
+/// Properties of a device that might draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// Its node or its kernel driver, for people.
+    /// Its node or its kernel driver, for messages.
     pub device: String,
-    /// What OpenGL calls whoever draws.
+    /// `GL_RENDERER`: OpenGL's name for the renderer.
     pub renderer: String,
-    /// EGL says that there is nothing but the CPU.
+    /// EGL reports a software device.
     pub is_software: bool,
 }
 
 impl Facts {
-    /// Whether a GPU draws.
     pub fn is_hardware(&self) -> bool {
         let name = self.renderer.to_lowercase();
         let names_the_cpu = SOFTWARE.iter().any(|word| name.contains(word)) || name.starts_with(SOFTWARE_START);
@@ -34,16 +33,15 @@ impl Facts {
     }
 }
 
-/// Why a device does not draw.
+/// Why a device was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unfit {
     /// Its driver draws with the CPU.
     Software(Facts),
     /// It cannot be used at all.
     Failed {
-        /// Its node or its kernel driver, for people.
+        /// Its node or its kernel driver, for messages.
         device: String,
-        /// Why.
         reason: String,
     },
 }
@@ -57,8 +55,8 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// The first of `candidates` that draws in hardware; those after it are not looked at. Each is what is known of a device and
-/// what it draws with, or why it cannot be used. An error: a sentence that says why there is none.
+/// Returns the first of `candidates` that draws in hardware, without evaluating further candidates. Each candidate is a
+/// device's properties with its renderer, or the reason why it cannot be used. The error lists why there is none.
 pub(super) fn choose<P>(candidates: impl IntoIterator<Item = Result<(Facts, P), Unfit>>) -> Result<P, String> {
     let mut unfit: Vec<String> = Vec::new();
     for candidate in candidates {
@@ -69,7 +67,7 @@ pub(super) fn choose<P>(candidates: impl IntoIterator<Item = Result<(Facts, P), 
         }
     }
     if unfit.is_empty() {
-        return Err("there is no device that draws".to_owned());
+        return Err("there is no EGL device".to_owned());
     }
     Err(unfit.join("; "))
 }
@@ -130,7 +128,7 @@ mod tests {
 
     #[test]
     fn why_there_is_none_is_said_of_each() {
-        assert_eq!(choose::<()>([]), Err("there is no device that draws".to_owned()));
+        assert_eq!(choose::<()>([]), Err("there is no EGL device".to_owned()));
         let broken = Err(Unfit::Failed { device: "card0".to_owned(), reason: "no EGL".to_owned() });
         let sentence = choose([broken, Ok((facts("llvmpipe"), ()))]).unwrap_err();
         assert_eq!(sentence, "card0: no EGL; renderD128 draws with the CPU (llvmpipe)");

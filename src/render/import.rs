@@ -1,4 +1,4 @@
-//! Clients' buffers and the cursor, as textures.
+//! Imports client buffers and the cursor as textures.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -22,7 +22,7 @@ use crate::guard;
 use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
 use upbeat_record::faults::{self, Fault};
 
-/// The cursor's image where it was used last, so that moving it imports nothing.
+/// The texture of the last cursor image, so that moving the cursor imports nothing.
 #[derive(Debug)]
 pub(super) struct CursorCache<T> {
     id: Id,
@@ -60,7 +60,8 @@ impl<T: Clone> CursorCache<T> {
     }
 }
 
-/// Content of windows that are gone: it never changes, so it is imported once. It is let go when nobody shows it.
+/// Textures of closed windows. Their content never changes, so it is imported once. A texture is dropped when no scene
+/// shows it any more.
 #[derive(Debug)]
 pub(super) struct SnapshotCache<T>(Vec<(Weak<()>, T)>);
 
@@ -79,7 +80,7 @@ impl<T: Clone> SnapshotCache<T> {
         if let Some((_, texture)) = self.0.iter().find(|(known, _)| known.ptr_eq(&name)) {
             return Some(Fill::Texture(texture.clone()));
         }
-        // Not under the surface's name: it may have come back with other content.
+        // Not cached under the surface, because the surface may be mapped again with other content.
         let texture = read(renderer.import_buffer(buffer, None, &[]))?;
         self.0.push((name, texture.clone()));
         Some(Fill::Texture(texture))
@@ -90,16 +91,16 @@ impl<T: Clone> SnapshotCache<T> {
     }
 }
 
-/// What is kept of what was imported.
+/// Caches of imported textures.
 #[derive(Debug)]
 pub(super) struct Caches<T> {
     cursors: CursorCache<T>,
     snapshots: SnapshotCache<T>,
     shadows: ShadowCache<T>,
     pictures: PictureCache<T>,
-    /// Textures of this scene that are copied part by part.
+    /// Textures of this scene that are uploaded in parts.
     pub in_parts: Vec<(WlSurface, T)>,
-    /// Whoever reads buffers that a device draws into waits for it, and must not: they are left out.
+    /// Leave out buffers that a device still draws into, because reading them would block the calling thread.
     must_not_wait: bool,
 }
 
@@ -117,14 +118,14 @@ impl<T> Default for Caches<T> {
 }
 
 impl<T> Caches<T> {
-    /// Of somebody who waits where others have a device wait.
+    /// For a renderer on the CPU: it would wait itself, where a GPU waits for the fence.
     pub fn without_waiting() -> Self {
         Caches { must_not_wait: true, ..Caches::default() }
     }
 }
 
-/// What of the scene lies in `region`, if that is said, with its content, topmost first. What cannot be imported is left out
-/// and named; whether nothing is.
+/// The elements of the scene, topmost first; only within `region` if given. Buffers that cannot be imported are left
+/// out and logged. Returns also whether none was left out.
 pub(super) fn import<'a, R>(
     renderer: &mut R,
     scene: &'a Scene,
@@ -152,7 +153,7 @@ where
             continue;
         }
         if caches.must_not_wait && !layer.buffer.as_ref().is_none_or(|buffer| is_finished(buffer)) {
-            tracing::warn!("a client draws into what it shows: it is left out");
+            tracing::warn!("a client still draws into a buffer that it has committed: its surface is left out");
             is_complete = false;
             continue;
         }
@@ -167,7 +168,7 @@ where
     (elements, is_complete)
 }
 
-/// An effect; a blur has no pixels yet.
+/// An effect as element; a blur gets its texture later.
 fn effect<'a, R>(
     renderer: &mut R,
     effect: &'a Effect,
@@ -222,10 +223,10 @@ fn read<T, E: std::fmt::Debug>(imported: Option<Result<T, E>>) -> Option<T> {
     imported?.inspect_err(|error| tracing::warn!(?error, "a client's buffer cannot be read")).ok()
 }
 
-/// Up to which commit a renderer has a surface's content. GLES copies only what changed since then.
+/// The commit up to which a renderer has imported a surface. GLES uploads only the damage since then.
 struct Seen<T: Texture>(Mutex<Option<(ContextId<T>, CommitCounter)>>);
 
-/// What changed since this renderer imported the surface last.
+/// Damage since this renderer last imported the surface.
 fn unseen_damage<T: Texture + 'static>(
     states: &SurfaceData,
     layer: &Layer,
@@ -238,7 +239,7 @@ fn unseen_damage<T: Texture + 'static>(
     let since = before.filter(|(known, _)| *known == context).map(|(_, commit)| commit);
     let whole = Rectangle::from_size(layer.buffer_size);
     match layer.damage.damage_since(since) {
-        // Damage of an earlier, larger buffer may lie outside this one.
+        // Damage of an earlier, larger buffer may lie outside this buffer.
         Some(damage) => damage.iter().filter_map(|rect| rect.intersection(whole)).collect(),
         None => vec![whole],
     }

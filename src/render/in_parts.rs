@@ -1,7 +1,7 @@
-//! Clients' shared memory as textures that are copied part by part (OpenGL ES): what is seen of it with the frame that shows it,
-//! the rest before it is seen. Smithay copies a buffer that it has not seen yet as a whole.
+//! Textures of client shared memory that are uploaded in parts (OpenGL ES): the visible part with its frame, the rest
+//! before it becomes visible. Smithay would upload a new buffer as a whole.
 //!
-//! Of surfaces that were [announced](Ahead) only: others are seen as a whole, or not at all.
+//! Only for [announced](Ahead) surfaces: other surfaces are either wholly visible or hidden.
 
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::renderer::Offscreen;
@@ -19,7 +19,6 @@ use upbeat_timing::time::Instant;
 
 const BYTES_A_PIXEL: i32 = super::ahead::BYTES_A_PIXEL as i32;
 
-/// The textures.
 #[derive(Debug, Default)]
 pub(super) struct InParts {
     known: Vec<Known>,
@@ -35,7 +34,7 @@ struct Known {
     missing: Missing,
 }
 
-/// What a texture is like.
+/// Format and size of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     format: Fourcc,
@@ -43,7 +42,7 @@ struct Layout {
 }
 
 impl InParts {
-    /// The textures of a scene's layers, with all that is seen of them.
+    /// The textures of a scene's layers, with their visible parts uploaded.
     pub fn of(&mut self, renderer: &mut GlesRenderer, scene: &Scene, lent: &[Ahead]) -> Vec<(WlSurface, GlesTexture)> {
         if lent.is_empty() && self.known.is_empty() {
             return Vec::new();
@@ -82,7 +81,7 @@ impl InParts {
         Some(texture)
     }
 
-    /// Copies a piece of what is lent. Returns what nothing is left to be copied of.
+    /// Uploads a piece of the queued content. Returns the items that are complete.
     pub fn copy_ahead(&mut self, renderer: &mut GlesRenderer, lent: &mut Lent, now: Instant) -> Vec<Ahead> {
         let bytes = lent.next_piece(now);
         let mut done = 0;
@@ -100,7 +99,7 @@ impl InParts {
         lent.items.drain(..done).collect()
     }
 
-    /// Copies a piece. Returns how many bytes it has; `None`: nothing is left, or it is of no use any more.
+    /// Uploads a piece. Returns its bytes; `None`: the item is complete or outdated.
     fn copy_of(&mut self, renderer: &mut GlesRenderer, ahead: &Ahead, bytes: usize) -> Option<usize> {
         let is_newer = |known: &Known| known.surface == ahead.surface && known.commit > ahead.commit();
         if !ahead.surface.is_alive() || self.known.iter().any(is_newer) {
@@ -115,7 +114,6 @@ impl InParts {
         copied
     }
 
-    /// How many bytes were copied.
     pub const fn copied(&self) -> Copied {
         self.copied
     }
@@ -124,7 +122,8 @@ impl InParts {
         self.known.retain(|known| known.surface != *surface);
     }
 
-    /// The texture of a surface with this content, of which some may be missing. `None`: it is nothing that could be copied so.
+    /// The texture of a surface for this content, with its missing parts. `None`: the buffer cannot be uploaded in
+    /// parts.
     fn renew(
         &mut self,
         renderer: &mut GlesRenderer,
@@ -163,7 +162,8 @@ impl InParts {
     }
 }
 
-/// What a texture of this buffer is like; `None`: it is no shared memory, or of another format than those that all clients use.
+/// Layout of a texture for this buffer; `None`: it is not shared memory, or its format is not among the two that
+/// `wl_shm` requires.
 fn layout(buffer: &WlBuffer) -> Option<Layout> {
     let layout = with_buffer_contents(buffer, |_, _, data| {
         let format = match data.format {
@@ -176,7 +176,7 @@ fn layout(buffer: &WlBuffer) -> Option<Layout> {
     layout.ok().flatten()
 }
 
-/// An empty texture.
+/// A texture with undefined content.
 fn texture(renderer: &mut GlesRenderer, layout: Layout) -> Option<GlesTexture> {
     let texture: GlesTexture = renderer.create_buffer(layout.format, layout.size).ok()?;
     let id = texture.tex_id();
@@ -191,7 +191,7 @@ fn texture(renderer: &mut GlesRenderer, layout: Layout) -> Option<GlesTexture> {
     made.ok().map(|()| texture)
 }
 
-/// Copies parts of a client's memory. Returns how many bytes that were; `None`: it cannot be read.
+/// Uploads parts of a client's memory. Returns the number of bytes; `None`: it cannot be read.
 fn copy(
     renderer: &mut GlesRenderer,
     texture: &GlesTexture,
@@ -207,8 +207,9 @@ fn copy(
             return None;
         }
         #[expect(unsafe_code, reason = "OpenGL is a C interface")]
-        // SAFETY: the context is current in the closure, and the texture lives and has the buffer's size; the rows that are read
-        // lie within the client's memory, as was just looked, and nothing of it is referred to in Rust.
+        // SAFETY: the context is current in the closure, and the texture lives and has the buffer's size; the
+        // rows to read lie within the client's memory, as was just checked, and Rust holds no reference into
+        // it.
         let copied = renderer.with_context(|gl| unsafe {
             gl.BindTexture(ffi::TEXTURE_2D, id);
             gl.PixelStorei(ffi::UNPACK_ROW_LENGTH, data.stride / BYTES_A_PIXEL);

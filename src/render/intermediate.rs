@@ -1,10 +1,10 @@
-//! Layers that pixman cannot composite onto the frame in one step.
+//! Intermediate images for layers that pixman cannot composite onto the frame in one step.
 //!
 //! Smithay 0.7 composites an opaque format with `SRC`, whose mask does not blend but darkens, so an opaque window could
-//! not be made translucent. And pixman's transforms are fixed point, 16 bits before the point: a layer that is shown
-//! much smaller than its buffer and far from the corner overflows them. Both are well in an image of their own, as large
-//! as the layer is seen, with its origin near that of the layer, which then goes onto the frame one to one. Such images are
-//! upright, as the scene is.
+//! not be made translucent. Also, pixman's transforms are fixed point with 16 integer bits: a layer that is shown much
+//! smaller than its buffer and far from the corner overflows them. Both work in an image of their own, of the layer's
+//! visible size, with its origin near the layer's. The image then goes onto the frame one to one. Such images have the
+//! orientation of the scene, not of the panel.
 
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::allocator::format::has_alpha;
@@ -17,10 +17,10 @@ use super::element::{Fill, LayerElement, SceneElement};
 use super::{edges, rounded};
 use crate::scene::{Layer, Rounded, Scene};
 
-/// The largest product of place and shrinking that pixman's transforms hold, with room for what else is added.
+/// Largest product of position and downscaling that pixman's transforms hold, with some room for additions.
 const LARGEST_PLACE: f64 = 16_000.0;
 
-/// Gives the layers that need it a picture at their own size. What cannot be drawn is left out and named.
+/// Draws an intermediate image for each layer that needs one. A layer that cannot be drawn is left out and logged.
 pub(super) fn prepare(
     renderer: &mut PixmanRenderer,
     scene: &Scene,
@@ -65,8 +65,8 @@ fn needs_picture(element: &LayerElement<'_, PixmanTexture>) -> bool {
     layer.opacity < 1.0 || across.max(down) * scale > LARGEST_PLACE
 }
 
-/// Pictures of a layer's cut corners, and of its edges where filtering reads beyond its buffer. Without its picture a corner
-/// stays square and an edge fades.
+/// Images of a layer's rounded corners, and of its edges where filtering reads beyond its buffer. Without its image a
+/// corner would stay square and an edge would fade.
 fn corners_and_edges(
     renderer: &mut PixmanRenderer,
     layer: &Layer,
@@ -89,7 +89,7 @@ fn corners_and_edges(
     corners.iter().copied().chain(edges).filter_map(drawn).collect()
 }
 
-/// The part `seen` (relative to the output) of a layer, at its size on the output, cut to its clip, not faded.
+/// The part `seen` (relative to the output) of a layer, scaled to the output and clipped, at full opacity.
 fn picture(
     renderer: &mut PixmanRenderer,
     layer: &Layer,
@@ -97,7 +97,7 @@ fn picture(
     seen: Rectangle<i32, Physical>,
 ) -> Result<PixmanTexture, PixmanError> {
     let size = Size::from((seen.size.w, seen.size.h));
-    // What is opaque stays so, to its last row: nothing may be drawn below it.
+    // An opaque layer must stay opaque to its last row, because the layers below it may not be drawn.
     let is_opaque =
         layer.opacity >= 1.0 && layer.clip.is_none() && texture.format().is_some_and(|format| !has_alpha(format));
     let format = if is_opaque { Fourcc::Xrgb8888 } else { Fourcc::Argb8888 };

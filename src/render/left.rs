@@ -1,5 +1,5 @@
-//! Threads that were given up. Each ends when what it draws is drawn, however long that takes: nobody waits for it while
-//! the session runs, and what it had in hand comes back when it arrives.
+//! Render threads that were given up. Each ends after its current draw, however long that takes. No caller waits for it
+//! while the session runs: its last job is returned whenever the thread has finished it.
 
 use std::collections::VecDeque;
 
@@ -7,18 +7,18 @@ use super::Finished;
 use super::source::SourceTest;
 use super::thread::RenderThread;
 
-/// What is left of them.
+/// Given-up threads and the jobs that they return.
 #[derive(Default)]
 pub(super) struct Left {
-    /// What they had not begun.
+    /// Jobs that they returned, drawn or not begun.
     finished: VecDeque<Finished>,
     tests: Vec<SourceTest>,
-    /// Those that have not ended yet.
+    /// Threads that have not ended yet.
     threads: Vec<RenderThread>,
 }
 
 impl Left {
-    /// Lets a thread end.
+    /// Closes a thread without waiting for its end.
     pub fn give_up(&mut self, thread: RenderThread) {
         let (finished, tests) = thread.close();
         self.finished.extend(finished);
@@ -26,12 +26,12 @@ impl Left {
         self.threads.push(thread);
     }
 
-    /// A frame that one of them drew or could not draw.
+    /// The next job that a given-up thread has returned.
     pub fn next(&mut self) -> Option<Finished> {
         if self.threads.is_empty() {
             return self.finished.pop_front();
         }
-        // Asked first: whatever it finished before that is taken in.
+        // Checked before the jobs are collected, so that no job finished in between is lost.
         let ended: Vec<bool> = self.threads.iter().map(RenderThread::has_ended).collect();
         for thread in &self.threads {
             self.finished.extend(std::iter::from_fn(|| thread.finished()));
@@ -42,7 +42,7 @@ impl Left {
         self.finished.pop_front()
     }
 
-    /// Clients' buffers that somebody else has to look at.
+    /// Tests of client buffers that another context has to repeat.
     pub fn take_tests(&mut self) -> Vec<SourceTest> {
         std::mem::take(&mut self.tests)
     }

@@ -1,11 +1,11 @@
-//! Where a scene, which is as it is seen, lies on its panel, and what that makes of the parts of it.
+//! Transforms scene coordinates (as the user sees them) to panel coordinates.
 
 use smithay::utils::{Physical, Rectangle, Size, Transform};
 
 use crate::scene::{Rounded, Scene};
 use crate::turn::Turn;
 
-/// How a scene lies on its panel.
+/// The transform of a scene onto its panel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lie {
     turn: Turn,
@@ -17,17 +17,17 @@ impl Lie {
         Lie { turn: scene.turn, size: scene.size }
     }
 
-    /// `rect` of the scene on the panel.
+    /// Converts a rectangle of the scene to panel coordinates.
     pub fn rect(self, rect: Rectangle<i32, Physical>) -> Rectangle<i32, Physical> {
         self.turn.rect(rect, self.size)
     }
 
-    /// `part` of something of size `of`, on the panel relative to that.
+    /// Converts `part`, relative to an element of size `of`, to panel orientation, relative to the element.
     pub fn part(self, part: Rectangle<i32, Physical>, of: Size<i32, Physical>) -> Rectangle<i32, Physical> {
         self.turn.rect(part, of)
     }
 
-    /// How far from the panel's corner `rect` begins: along what is its width in the scene, and along its height.
+    /// Distance of `rect` from the panel's corner, along the scene's width and along its height.
     pub fn along(self, rect: Rectangle<i32, Physical>) -> (i32, i32) {
         let at = self.rect(rect).loc;
         if self.turn.swaps_sides() { (at.y, at.x) } else { (at.x, at.y) }
@@ -37,7 +37,7 @@ impl Lie {
         Rounded { rect: self.rect(area.rect), ..area }
     }
 
-    /// How the pixels of something that was `turned` itself lie on the panel, as renderers are told of a texture.
+    /// The transform that a renderer needs for a texture which is itself `turned`.
     pub fn texture(self, turned: Turn) -> Transform {
         self.turn.inverse().then(turned).into()
     }

@@ -1,8 +1,9 @@
-//! A scene into a buffer.
+//! Renders scenes into buffers.
 //!
-//! Pixman draws into memory on this thread and is done when it returns: a hand-over would cost more than it brings. GLES
-//! is there for machines that draw in hardware (`hardware` says which do, `moving` who draws): into the buffers of a
-//! display where it can, else read back, on a thread of its own (`thread`) that nobody waits for.
+//! Pixman draws into memory on the calling thread and is done when it returns, because a hand-over would cost more than
+//! it saves. GLES serves machines that draw in hardware (`hardware` decides which do, `moving` chooses the renderer).
+//! It draws into a display's buffers if it can, otherwise it reads back, on a thread of its own (`thread`) that the
+//! main thread never waits for.
 
 mod ahead;
 mod backdrop;
@@ -70,84 +71,79 @@ pub enum RenderError {
     /// OpenGL ES cannot be used.
     #[error("OpenGL ES: {0}")]
     Gles(String),
-    /// OpenGL ES cannot be used any more: its context is gone, and all that it had.
+    /// The OpenGL ES context was lost with all of its memory.
     #[error("OpenGL ES is lost: {0}")]
     Lost(String),
 }
 
-/// Draws scenes.
 pub enum Renderer {
-    /// With the CPU.
+    /// Draws with the CPU.
     Pixman(Box<PixmanPainter>),
-    /// With OpenGL ES.
     Gles(Box<Gles>),
 }
 
-/// What draws after a context was lost.
+/// The renderer after a context was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovered {
-    /// A fresh context.
+    /// OpenGL ES in a new context.
     Fresh,
-    /// The CPU.
+    /// Pixman, with the CPU.
     Pixman,
-    /// Nobody for a while. What is handed over meanwhile is drawn when somebody does.
+    /// None for a while. Jobs wait until a renderer is available again.
     Gone,
-    /// A fresh context, at last.
+    /// OpenGL ES again, after it was unavailable.
     Back,
 }
 
-/// What a driver of OpenGL ES that draws with the CPU does on a display device.
+/// How a software driver of OpenGL ES (one that draws with the CPU) serves a display device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Software {
-    /// It draws off screen, in memory of the process, and what it drew is copied: that is how fast it is anyhow, as the
-    /// memory of a display is slow to read. And it survives when the device goes: Mesa maps a display's buffer anew for
-    /// every frame, and without looking writes to where it is not when the device is gone.
+    /// It draws off screen, in memory of the process, and the result is copied. This is no slower, because a
+    /// display's memory is slow to read. And it survives the removal of the device: Mesa maps a display's buffer
+    /// for every frame, and writes to the failed mapping without a check when the device is gone.
     OffScreen,
-    /// It draws into the displays' own buffers. For tests of what GPUs do: the process ends with the device.
+    /// It draws into the displays' own buffers, in tests that imitate a GPU. If the device is removed, the process
+    /// crashes.
     InPlace,
 }
 
-/// The number of a job; none is used twice.
+/// Unique number of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JobId(u64);
 
 /// A frame to be drawn.
 #[derive(Debug)]
 pub struct Job {
-    /// What it shows.
     pub scene: Arc<Scene>,
-    /// The display has no plane for the cursor.
+    /// Draw the cursor, because the display has no plane for it.
     pub with_cursor: bool,
-    /// Where it goes.
     pub buffer: Buffer,
-    /// What is remembered of the output.
+    /// Key of the output's render state.
     pub canvas: Canvas,
 }
 
-/// A frame that was drawn, or could not be.
+/// A job that was drawn, or whose drawing failed.
 #[derive(Debug)]
 pub struct Finished {
-    /// Which one.
     pub id: JobId,
-    /// All that was handed over.
+    /// The whole job, so that its buffers are released on the main thread.
     pub job: Job,
-    /// What came of it.
     pub result: Result<Drawn, RenderError>,
-    /// How long drawing it took, where that happened on another thread.
+    /// Drawing time on the render thread; `None` for a renderer without a thread.
     pub took: Option<Span>,
 }
 
-/// What came of drawing a frame.
+/// Result of drawing a frame.
 #[derive(Debug, Default)]
 pub struct Drawn {
-    /// What changed since the frame drawn before.
+    /// Damage since the previous frame.
     pub damage: Vec<PixelRect>,
-    /// Signals when the drawing is done; `None` when it is.
+    /// Signals when drawing is done; `None` if it is done.
     pub fence: Option<OwnedFd>,
 }
 
 impl Drawn {
-    /// How many pixels changed.
+    /// Number of damaged pixels.
     pub fn area(&self) -> u64 {
         self.damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum()
     }
@@ -164,13 +160,13 @@ impl Renderer {
         Self::gles_with(Software::OffScreen)
     }
 
-    /// The same for tests on machines without a GPU: moved to a display device, the software driver draws into the
-    /// displays' own buffers, too ([`Software::InPlace`]).
+    /// The same for tests without a GPU: after a move to a display device, the software driver, too, draws into the
+    /// displays' own buffers ([`Software::InPlace`]).
     pub fn gles_in_place() -> Result<Self, RenderError> {
         Self::gles_with(Software::InPlace)
     }
 
-    /// OpenGL ES off screen that Pixman does not take the place of: for tests of what happens on display devices.
+    /// OpenGL ES off screen without Pixman as a fallback, for tests of events on display devices.
     #[doc(hidden)]
     pub fn gles_alone() -> Result<Self, RenderError> {
         let make: Make = Arc::new(GlesPainter::off_screen);
@@ -182,8 +178,8 @@ impl Renderer {
         Ok(Renderer::Gles(Box::new(Gles::start(make, software, false)?)))
     }
 
-    /// What it can draw into in the memory of display devices, to be asked from another thread; `None` where it draws
-    /// elsewhere.
+    /// The formats that it can draw into on display devices, for use on another thread; `None` if it never draws
+    /// into displays' buffers.
     pub fn targets(&self) -> Option<Targets> {
         match self {
             Renderer::Pixman(_) => None,
@@ -191,7 +187,7 @@ impl Renderer {
         }
     }
 
-    /// The buffers in devices' memory that it can read.
+    /// Dmabuf formats that it can sample.
     pub fn dmabuf_formats(&self) -> Vec<Format> {
         match self {
             Renderer::Pixman(painter) => painter.dmabuf_formats(),
@@ -199,8 +195,8 @@ impl Renderer {
         }
     }
 
-    /// Finds out whether it can read this one. `answer` is told: at once, or later and on another thread. `wake` is pinged
-    /// where a lost context keeps it from answering.
+    /// Tests whether it can read this buffer. `answer` is called at once, or later on another thread. `wake` is
+    /// pinged if a lost context delays the answer.
     pub fn try_source(&mut self, dmabuf: &Dmabuf, wake: Option<Ping>, answer: Answer) {
         match self {
             Renderer::Pixman(_) => answer(PixmanPainter::try_source(dmabuf).map_err(|error| error.to_string())),
@@ -208,8 +204,8 @@ impl Renderer {
         }
     }
 
-    /// Draws the job's scene into its buffer: at once, or else it is under way under the number that comes back, and
-    /// `wake` is pinged when it is [`finished`](Self::finished). `urgent`: before whatever was not begun yet.
+    /// Draws the job's scene into its buffer. Pixman returns the finished job. GLES returns a job id and pings
+    /// `wake` when the job is [`finished`](Self::finished). `urgent`: before jobs that have not begun.
     pub fn start(&mut self, job: Job, urgent: bool, wake: Option<Ping>) -> Result<Finished, JobId> {
         match self {
             Renderer::Pixman(painter) => Ok(painter.draw(job)),
@@ -217,27 +213,27 @@ impl Renderer {
         }
     }
 
-    /// Whether it copies clients' shared memory before it can draw it: the CPU reads it where it is.
+    /// Whether shared memory must be uploaded before it can be drawn; Pixman reads it in place.
     pub const fn copies(&self) -> bool {
         matches!(self, Renderer::Gles(_))
     }
 
-    /// This will be seen soon: what can be copied of it before is, at most [`MOST_AHEAD`] with a frame. `wake` is pinged when a
-    /// turn is to let go of it.
+    /// Uploads content that will be visible soon, at most [`MOST_AHEAD`] bytes with a frame. `wake` is pinged when
+    /// a turn must release finished items.
     pub fn announce(&self, ahead: Vec<Ahead>, wake: Option<Ping>) {
         if let Renderer::Gles(gles) = self {
             gles.thread.announce(ahead, wake);
         }
     }
 
-    /// Lets go of what was announced and is not needed any more.
+    /// Releases announced content that is uploaded or no longer needed.
     pub fn let_go(&mut self) {
         if let Renderer::Gles(gles) = self {
             gles.thread.let_go();
         }
     }
 
-    /// How much was copied of what was announced, for tests.
+    /// Bytes of announced content uploaded so far, for tests.
     #[doc(hidden)]
     pub fn copied(&self) -> Copied {
         match self {
@@ -246,7 +242,7 @@ impl Renderer {
         }
     }
 
-    /// A frame that was under way, in the order in which they were drawn.
+    /// The next finished job, in the order of drawing.
     pub fn finished(&mut self) -> Option<Finished> {
         match self {
             Renderer::Pixman(painter) => painter.finished(),
@@ -254,10 +250,11 @@ impl Renderer {
         }
     }
 
-    /// Sees to it that somebody draws, after a context was lost: a fresh one on a fresh thread, or the CPU if that was of no
-    /// use before. Where nothing but a fresh one can draw it is made later each time (`retry`); `refresh` is that of the
-    /// fastest display, and `wake` is pinged when a context is [back](Recovered::Back) or lost again. `None`: all is as it
-    /// was. What was under way is still [`finished`](Self::finished), as failed.
+    /// Replaces the renderer after a context was lost: by a new context on a new thread, or by Pixman if the last
+    /// new context was lost soon, too. If Pixman cannot draw into the displays' buffers, a new context is created,
+    /// each time later (`retry`). `refresh`: the refresh interval of the fastest display. `wake` is pinged when a
+    /// context is [back](Recovered::Back) or lost again. `None`: no context was lost. Pending jobs are still
+    /// returned by [`finished`](Self::finished), as failed.
     pub fn recover(&mut self, refresh: Span, wake: Option<&Ping>) -> Result<Option<Recovered>, RenderError> {
         let Renderer::Gles(gles) = self else { return Ok(None) };
         match gles.turn(refresh, wake)? {
@@ -268,7 +265,7 @@ impl Renderer {
             Some(Turn::Leave) => {}
         }
         let mut pixman = PixmanPainter::new()?;
-        pixman.stands_in = gles.stood_in_for.then(|| (gles.software, "OpenGL ES was lost again and again".to_owned()));
+        pixman.stands_in = gles.stood_in_for.then(|| (gles.software, "OpenGL ES was lost repeatedly".to_owned()));
         let old = std::mem::replace(self, Renderer::Pixman(Box::new(pixman)));
         if let (Renderer::Gles(old), Renderer::Pixman(painter)) = (old, self) {
             painter.take_over(old.end());
@@ -276,7 +273,7 @@ impl Renderer {
         Ok(Some(Recovered::Pixman))
     }
 
-    /// Takes back a frame that was not begun.
+    /// Takes back a job whose drawing has not begun.
     pub fn take_back(&mut self, id: JobId) -> Option<Job> {
         match self {
             Renderer::Pixman(_) => None,
@@ -289,7 +286,7 @@ impl Renderer {
         matches!(self, Renderer::Gles(_))
     }
 
-    /// Draws a frame and waits until that is done. An error: it went down with the thread.
+    /// Draws a frame and waits for it. An error means that the frame was lost with the thread.
     pub fn draw(&mut self, job: Job) -> Result<Finished, RenderError> {
         match self {
             Renderer::Pixman(painter) => Ok(painter.draw(job)),
@@ -297,7 +294,7 @@ impl Renderer {
         }
     }
 
-    /// Lets something go wrong on the thread of OpenGL ES, for tests.
+    /// Injects a fault into the render thread, for tests.
     #[doc(hidden)]
     pub fn disturb(&self, fault: Fault) {
         if let Renderer::Gles(gles) = self {

@@ -1,4 +1,4 @@
-//! Who draws, and on which device: chosen when a session starts, and anew when devices come and go.
+//! Chooses the renderer and its device, when a session starts and when devices come and go.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -16,30 +16,29 @@ use super::threaded::Gles;
 use super::{RenderError, Renderer, Software};
 use crate::backend::drm::DrawOn;
 
-/// How long the start of a session waits for a driver: programs that start before it is known who draws would never be
-/// offered a GPU's memory. Drivers that have to compile their shaders first take half a second.
+/// How long the start of a session waits for a driver. Without the wait, programs that start before the renderer is
+/// known would never be offered dmabufs. Drivers that first compile their shaders take half a second.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The same for a test that is to draw with a driver on an emulated processor.
+/// The same for tests, in which a driver may run on an emulated processor.
 const PATIENCE_IN_TESTS: Duration = Duration::from_secs(60);
 
-/// What is said of a driver that does not answer by then.
+/// Why a driver is not used that does not answer in time.
 pub const SLOW: &str = "the driver takes too long";
 
 impl Renderer {
-    /// Draws with the CPU until there is a device that draws in hardware. `software`: [in place](Software::InPlace), any
-    /// device will do.
+    /// Draws with the CPU until a device with a GPU is available. With [`Software::InPlace`], any device will do.
     pub fn automatic(software: Software) -> Result<Self, RenderError> {
         let mut pixman = PixmanPainter::new()?;
         pixman.stands_in = Some((software, "no device draws in hardware".to_owned()));
         Ok(Renderer::Pixman(Box::new(pixman)))
     }
 
-    /// For a session without displays of its own: draws with a GPU off screen, if there is one. Waits for its driver,
-    /// though not for ever.
+    /// For a session without displays of its own: switches to a GPU off screen, if there is one. Waits for its
+    /// driver, up to [`patience`](Self::patience).
     pub fn find_gpu(&mut self) -> Result<(), RenderError> {
         let Some(software) = self.stands_in() else { return Ok(()) };
         if !device::is_there() {
-            self.stay("this machine has no device that draws".to_owned());
+            self.stay("this machine has no render node".to_owned());
             return Ok(());
         }
         let make: Make = Arc::new(move || GlesPainter::on_gpu(software));
@@ -51,12 +50,12 @@ impl Renderer {
         Ok(())
     }
 
-    /// How long the start of a session waits for whoever may draw instead.
+    /// How long the start of a session waits for another renderer.
     pub fn patience(&self) -> Duration {
         if self.software() == Some(Software::InPlace) { PATIENCE_IN_TESTS } else { PATIENCE }
     }
 
-    /// Whether it could draw into displays' own buffers if it were on their device.
+    /// Whether it could draw into displays' own buffers after a move to their device.
     pub fn wants_device(&self) -> bool {
         match self {
             Renderer::Gles(gles) => gles.abilities.device.is_none(),
@@ -64,9 +63,10 @@ impl Renderer {
         }
     }
 
-    /// Begins to draw on a display device, into its displays' own buffers: it is [adopted](Self::adopt) when it is known to
-    /// draw. `open`: opens the device, as a file that nobody else uses; called on the thread that draws. `number`: the
-    /// device's, as [`Targets::formats`](super::Targets::formats) is asked for it. `wake` is pinged when it is known.
+    /// Starts to create a context on a display device that draws into the displays' own buffers. The caller
+    /// [adopts](Self::adopt) it once it has proven that it draws. `open` opens the device as a file of its own, on
+    /// the render thread. `number`: the device's number, as for [`Targets::formats`](super::Targets::formats).
+    /// `wake` is pinged when the result is known.
     pub fn prospect(
         &self,
         open: impl Fn() -> std::io::Result<OwnedFd> + Send + Sync + 'static,
@@ -76,18 +76,18 @@ impl Renderer {
         let (software, omen) = match self {
             Renderer::Gles(gles) => (gles.software, gles.thread.omen()),
             Renderer::Pixman(_) if !device::is_there() && self.stands_in() != Some(Software::InPlace) => {
-                return Err(RenderError::Gles("this machine has no device that draws".to_owned()));
+                return Err(RenderError::Gles("this machine has no render node".to_owned()));
             }
             Renderer::Pixman(_) => (self.stands_in().unwrap_or(Software::OffScreen), Omen::default()),
         };
         let make: Make = Arc::new(move || {
-            let device = open().map_err(|error| RenderError::Gles(format!("its device is not opened: {error}")))?;
+            let device = open().map_err(|error| RenderError::Gles(format!("its device cannot be opened: {error}")))?;
             GlesPainter::on_display(device, number, software)
         });
         Prospect::start(make, software, omen, wake)
     }
 
-    /// From now on this draws. What was under way is still [`finished`](Self::finished), as failed.
+    /// Switches to this context. Pending jobs are still returned by [`finished`](Self::finished), as failed.
     pub fn adopt(&mut self, proven: Proven) {
         match self {
             Renderer::Gles(gles) => gles.adopt(proven),
@@ -99,7 +99,7 @@ impl Renderer {
         }
     }
 
-    /// Lets a context go that is not drawn with, and remembers why. Waits for nothing.
+    /// Drops a context that is not used, and records the reason. Does not wait for its thread.
     pub fn give_up(&mut self, prospect: impl Into<Prospect>, why: String) {
         let thread = prospect.into().thread;
         match self {
@@ -109,7 +109,7 @@ impl Renderer {
         self.stay(why);
     }
 
-    /// Remembers why no GPU draws.
+    /// Records why no GPU is used.
     pub fn stay(&mut self, why: String) {
         if let Renderer::Pixman(pixman) = self
             && let Some((_, known)) = &mut pixman.stands_in
@@ -118,14 +118,14 @@ impl Renderer {
         }
     }
 
-    /// Which node of a display device it draws on.
+    /// The kind of node (display or render) to open for drawing on a display device.
     pub fn draws_on(&self) -> DrawOn {
         if self.software() == Some(Software::InPlace) { DrawOn::Display } else { DrawOn::Render }
     }
 
-    /// Display device `number` is gone: nothing of it may be touched any more. Says whether it was drawn on; then all is
-    /// drawn off screen from now on, or with the CPU until there is another device, and what was under way is still
-    /// [`finished`](Self::finished), as failed.
+    /// Display device `number` was removed: none of its memory may be touched any more. Returns whether it was in
+    /// use. If so, drawing continues off screen, or with Pixman until another device is available; pending jobs are
+    /// still returned by [`finished`](Self::finished), as failed.
     pub fn leave(&mut self, number: u64) -> Result<bool, RenderError> {
         let Renderer::Gles(gles) = self else { return Ok(false) };
         if gles.abilities.device != Some(number) {
@@ -142,7 +142,7 @@ impl Renderer {
         Ok(true)
     }
 
-    /// The number of the device that it draws on; `None`: with the CPU.
+    /// The number of the device that it draws on; `None`: the CPU.
     pub fn node(&self) -> Option<u64> {
         match self {
             Renderer::Gles(gles) => gles.abilities.node,
@@ -150,12 +150,11 @@ impl Renderer {
         }
     }
 
-    /// Whether a GPU draws.
     pub fn is_hardware(&self) -> bool {
         matches!(self, Renderer::Gles(gles) if gles.abilities.is_hardware)
     }
 
-    /// Who draws, and why, for people.
+    /// The renderer and the reason for its choice, for messages.
     pub fn describe(&self) -> String {
         match self {
             Renderer::Gles(gles) => {
@@ -169,7 +168,7 @@ impl Renderer {
         }
     }
 
-    /// The command line's word for it.
+    /// Its name on the command line.
     pub const fn word(&self) -> &'static str {
         match self {
             Renderer::Gles(_) => "gles",

@@ -1,6 +1,7 @@
-//! A scene into memory, on whatever thread: for pictures of what no display shows.
+//! Draws a scene into memory on any thread, for captures that no display shows.
 //!
-//! Nothing of that is turned. Clients' memory is locked for as long as something is drawn from it, and whoever shows it waits: so it is drawn in bands.
+//! Such scenes have no panel transform. While a scene is drawn from client memory, that memory is locked and the
+//! renderer of displays has to wait for it: so the scene is drawn in bands.
 
 use smithay::backend::renderer::Bind;
 use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
@@ -12,20 +13,20 @@ use super::{RenderError, background, damage, intermediate, pixman_error};
 use crate::backend::PixelBuffer;
 use crate::scene::Scene;
 
-/// As many pixels are drawn at a time: some tens of microseconds.
+/// Pixels of a band: some tens of microseconds.
 const BAND_PIXELS: i32 = 64 * 1024;
 
-/// Draws with the CPU, beside whoever draws for displays.
+/// Draws with the CPU, independent of the renderer of displays.
 pub struct OffScreen {
     renderer: PixmanRenderer,
     caches: Caches<PixmanTexture>,
 }
 
 impl OffScreen {
-    /// Draws nothing yet.
+    /// Creates a renderer with empty caches.
     ///
     /// # Errors
-    /// [`RenderError::Pixman`] where pixman cannot be used.
+    /// [`RenderError::Pixman`] if pixman cannot be used.
     pub fn new() -> Result<Self, RenderError> {
         Ok(OffScreen { renderer: PixmanRenderer::new().map_err(pixman_error)?, caches: Caches::without_waiting() })
     }
@@ -33,7 +34,7 @@ impl OffScreen {
     /// Draws all of `scene` with its cursor, if it has one.
     ///
     /// # Errors
-    /// [`RenderError::Pixman`] where some of it cannot be drawn: a picture without it would be another one.
+    /// [`RenderError::Pixman`] if any part cannot be drawn: an incomplete picture would be wrong.
     pub fn draw(&mut self, scene: &Scene) -> Result<PixelBuffer, RenderError> {
         let mut pixels = PixelBuffer::new(scene.size.w, scene.size.h);
         let rows = (BAND_PIXELS / scene.size.w.max(1)).max(1);
@@ -52,15 +53,15 @@ impl OffScreen {
         pixels: &mut PixelBuffer,
     ) -> Result<(), RenderError> {
         let (width, height, stride) = (pixels.width as usize, pixels.height as usize, pixels.stride());
-        // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is gone again, and holds
-        // `height` rows of `stride` bytes.
+        // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is dropped, and
+        // holds `height` rows of `stride` bytes.
         let image = unsafe {
             Image::from_raw_mut(FormatCode::X8R8G8B8, width, height, pixels.pixels.as_mut_ptr(), stride, false)
         };
         let mut image = image.map_err(|_| RenderError::Pixman("the picture cannot be drawn into".to_owned()))?;
         let (mut elements, is_complete) = import(&mut self.renderer, scene, true, Some(&[band]), &mut self.caches);
         if !is_complete {
-            return Err(pixman_error("some of it cannot be read"));
+            return Err(pixman_error("a part of it cannot be read"));
         }
         intermediate::prepare(&mut self.renderer, scene, &mut elements);
         let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;

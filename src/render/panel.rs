@@ -1,5 +1,5 @@
-//! Panels of one colour with rounded corners, as rectangles that are filled: no pixels are kept for them, however large
-//! they are. The pixels on a corner's edge are filled with so much of the colour as lies inside.
+//! Plain panels with rounded corners, drawn as filled rectangles: they need no texture, whatever their size. Pixels on
+//! a corner's edge are filled in proportion to their coverage.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -8,12 +8,13 @@ use smithay::utils::{Physical, Rectangle};
 
 use crate::scene::Rounded;
 
-/// In how many steps the edge fades.
+/// Number of coverage steps at an edge.
 const STEPS: f32 = FULL as f32;
-/// The last of them: all of a pixel lies inside.
+/// The last step: the pixel lies wholly inside.
 const FULL: u8 = 8;
 
-/// The part of a panel that nothing is drawn in, as rectangles relative to it: all of the hole but its round corners.
+/// The part of a panel in which nothing is drawn, as rectangles relative to the panel: the hole without its rounded
+/// corners.
 pub(super) fn free(hole: Rounded) -> [Rectangle<i32, Physical>; 2] {
     let (Rectangle { loc, size }, side) = (hole.rect, hole.radius.max(0));
     let across = Rectangle::new((loc.x, loc.y + side).into(), (size.w, (size.h - 2 * side).max(0)).into());
@@ -21,8 +22,8 @@ pub(super) fn free(hole: Rounded) -> [Rectangle<i32, Physical>; 2] {
     [across, down]
 }
 
-/// Rectangles, relative to the panel, and how much of them is filled: 0 to 1. Of the hole only its round corners are left out;
-/// the rest of it is [`free`].
+/// Rectangles, relative to the panel, by coverage: 0 to 1. Of the hole only its rounded corners are left out; [`free`]
+/// gives the rest.
 pub(super) fn parts(area: Rounded, hole: Rounded) -> Vec<(f32, Vec<Rectangle<i32, Physical>>)> {
     let size = area.rect.size;
     let whole = Rectangle::from_size(size);
@@ -39,7 +40,7 @@ pub(super) fn parts(area: Rounded, hole: Rounded) -> Vec<(f32, Vec<Rectangle<i32
         let mut start = 0;
         while start < radius {
             let step = step_at(start, y);
-            // Nothing of a panel without round corners in its hole fades again.
+            // Without rounded corners in the hole, coverage never decreases again along the row.
             let is_last = hole.radius <= 0 && step == FULL;
             let end = if is_last { radius } else { (start..radius).find(|x| step_at(*x, y) != step).unwrap_or(radius) };
             if step > 0 {
@@ -60,7 +61,7 @@ pub(super) fn parts(area: Rounded, hole: Rounded) -> Vec<(f32, Vec<Rectangle<i32
     filled.into_iter().map(|(step, parts)| (f32::from(step) / STEPS, parts)).collect()
 }
 
-/// Another number for another look, size and place left aside.
+/// Hash of the look, without size and position.
 pub(super) fn look(area: Rounded, hole: Rounded, colour: [f32; 4]) -> usize {
     let mut hasher = std::hash::DefaultHasher::new();
     let Rectangle { loc, size } = hole.rect;

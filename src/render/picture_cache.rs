@@ -1,5 +1,5 @@
-//! Pictures that the compositor made, as textures. One never changes, so it is imported once; it is let go when nobody has
-//! it any more.
+//! Textures of pictures that the compositor drew. A picture never changes, so it is imported once. Its texture is
+//! dropped after the last reference to the picture.
 
 use std::sync::{Arc, Weak};
 
@@ -24,7 +24,7 @@ impl<T: Clone> PictureCache<T> {
         self.0.retain(|(_, image, _)| image.strong_count() > 0);
     }
 
-    /// The picture's texture and where it goes; nothing if it cannot be imported.
+    /// The picture's texture and its rectangle; empty if it cannot be imported.
     pub(super) fn part<R>(&mut self, renderer: &mut R, picture: &Picture) -> Vec<(T, Rectangle<i32, Physical>)>
     where
         R: Renderer<TextureId = T> + ImportMem,

@@ -1,4 +1,4 @@
-//! The CPU, through pixman: into memory, and done when it returns.
+//! The CPU renderer, through pixman: draws into memory and is done when it returns.
 
 use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufMappingMode};
 use smithay::backend::allocator::{Buffer as _, Format, Modifier};
@@ -17,17 +17,18 @@ use super::{
 use crate::backend::{Buffer, BufferStorage};
 use crate::scene::Scene;
 
-/// The file system that dma-bufs lie in (`DMA_BUF_MAGIC` in `linux/magic.h`).
+/// The file system of dma-bufs (`DMA_BUF_MAGIC` in `linux/magic.h`).
 const DMA_BUF: u64 = 0x444d_4142;
 
-/// The CPU, through pixman.
+/// Draws with the CPU, through pixman.
 pub struct PixmanPainter {
     renderer: PixmanRenderer,
     caches: Caches<PixmanTexture>,
     canvases: Canvases<(), SceneDamage>,
-    /// What was under way where OpenGL ES was lost.
+    /// Jobs that were pending when OpenGL ES was lost.
     left: Left,
-    /// A GPU takes its place when there is one, of which kind, and why there is none; `None`: nobody asked for that.
+    /// Set if a GPU is to take over when one is available: the allowed kind of driver, and why none is in use.
+    /// `None`: Pixman was chosen.
     pub(super) stands_in: Option<(Software, String)>,
 }
 
@@ -38,18 +39,18 @@ impl PixmanPainter {
         Ok(PixmanPainter { renderer, caches, canvases: Canvases::default(), left: Left::default(), stands_in: None })
     }
 
-    /// The buffers in devices' memory that it can read.
+    /// Dmabuf formats that it can read.
     pub(super) fn dmabuf_formats(&self) -> Vec<Format> {
         self.renderer.dmabuf_formats().iter().copied().collect()
     }
 
-    /// Whether it can read this one. Importing it here would wait until a GPU has drawn into it: that is left to the first
-    /// frame that shows it, which comes after that.
+    /// Tests whether it can read this buffer. The buffer is not imported here, because an import would wait until
+    /// the GPU has finished drawing into it. The first frame that shows it comes after that, and imports it.
     pub(super) fn try_source(dmabuf: &Dmabuf) -> Result<(), RenderError> {
         let descriptor = dmabuf.handles().next().filter(|_| dmabuf.num_planes() == 1);
         let descriptor = descriptor.ok_or_else(|| pixman_error("it has several planes"))?;
         if rustix::fs::fstatfs(descriptor).map_err(pixman_error)?.f_type as u64 != DMA_BUF {
-            return Err(pixman_error("it is no device's memory"));
+            return Err(pixman_error("it is not a dma-buf"));
         }
         let format = dmabuf.format();
         if FormatCode::try_from(format.code).is_err() || format.modifier != Modifier::Linear {
@@ -58,27 +59,27 @@ impl PixmanPainter {
         let stride = dmabuf.strides().next().map_or(0, |stride| stride as usize);
         let length = dmabuf.map_plane(0, DmabufMappingMode::READ).map_err(pixman_error)?.length();
         if !stride.is_multiple_of(size_of::<u32>()) || length < stride * dmabuf.size().h.unsigned_abs() as usize {
-            return Err(pixman_error("its rows do not lie within it"));
+            return Err(pixman_error("its rows exceed its memory"));
         }
         Ok(())
     }
 
-    /// What another could not draw, and what it did not come to look at.
+    /// Takes over the pending jobs and buffer tests of a lost renderer.
     pub(super) fn take_over(&mut self, left: Left) {
         self.left = left;
     }
 
-    /// Lets a thread end that draws nothing for it.
+    /// Ends a thread that is not used, without waiting.
     pub(super) fn give_up(&mut self, thread: RenderThread) {
         self.left.give_up(thread);
     }
 
-    /// What others could not draw, for whoever takes its place.
+    /// Hands the pending jobs of lost renderers over to the next renderer.
     pub(super) fn leave(&mut self) -> Left {
         std::mem::take(&mut self.left)
     }
 
-    /// A frame that another could not draw.
+    /// The next job that a lost renderer has returned.
     pub(super) fn finished(&mut self) -> Option<Finished> {
         let left = self.left.next();
         for test in self.left.take_tests() {
@@ -120,7 +121,7 @@ impl PixmanPainter {
                 });
                 result
             }
-            BufferStorage::Device(_) => Err(pixman_error("the buffer is a device's")),
+            BufferStorage::Device(_) => Err(pixman_error("the buffer lies in device memory")),
         }
     }
 
@@ -138,8 +139,8 @@ impl PixmanPainter {
             return Err(pixman_error("the buffer is smaller than its picture"));
         }
         let bytes = stride * size_of::<u32>();
-        // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is gone again; as was just
-        // looked, it holds `height` rows of `bytes` bytes, and its alignment is that of `u32`.
+        // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is dropped; as
+        // was just checked, it holds `height` rows of `bytes` bytes, and its alignment is that of `u32`.
         let image =
             unsafe { Image::from_raw_mut(FormatCode::X8R8G8B8, width, height, pixels.as_mut_ptr(), bytes, false) };
         let mut image = image.map_err(|_| RenderError::Pixman("the buffer cannot be drawn into".to_owned()))?;

@@ -1,5 +1,5 @@
-//! A context that may be drawn with once it is known what it is. It is made on the thread that is to have it: the main
-//! thread hears of it, or gives it up.
+//! A context that may be adopted once it has proven that it draws. It is created on its own render thread; the main
+//! thread gets the result, or gives the context up.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::thread::{Make, RenderThread};
 use super::{RenderError, Software};
 use upbeat_timing::time::Span;
 
-/// What [`RenderError::Gles`] begins with.
+/// Prefix of the message of [`RenderError::Gles`].
 const PREFIX: &str = "OpenGL ES: ";
 
-/// A context on its way.
+/// A context that is being created and tested.
 pub struct Prospect {
     pub(super) thread: RenderThread,
     pub(super) make: Make,
@@ -23,31 +23,30 @@ pub struct Prospect {
     answered: Receiver<Result<Abilities, RenderError>>,
 }
 
-/// A context that draws.
+/// A context that has proven that it draws.
 pub struct Proven {
     pub(super) prospect: Prospect,
     pub(super) abilities: Abilities,
 }
 
-/// What became of a context.
+/// Result of the proof.
 pub enum Outcome {
-    /// It draws.
     Proven(Proven),
-    /// It does not, and why.
+    /// The context cannot draw, and why.
     Failed(Prospect, String),
-    /// Nobody knows yet.
+    /// The proof is not finished yet.
     Open(Prospect),
 }
 
 impl Prospect {
-    /// Has `make` called on a thread of its own. `wake` is pinged when the [outcome](Self::outcome) is there.
+    /// Calls `make` on a new thread. `wake` is pinged when the [outcome](Self::outcome) is known.
     pub(super) fn start(make: Make, software: Software, omen: Omen, wake: Option<Ping>) -> Result<Self, RenderError> {
         let thread = RenderThread::start(make.clone(), omen, Span::ZERO)?;
         let answered = thread.prove(wake);
         Ok(Prospect { thread, make, software, answered })
     }
 
-    /// What became of it, no later than after `patience`.
+    /// Waits for the result, at most for `patience`.
     pub fn outcome(self, patience: Duration) -> Outcome {
         let answer = match self.answered.try_recv() {
             Err(TryRecvError::Empty) => self.answered.recv_timeout(patience),
@@ -56,12 +55,12 @@ impl Prospect {
         let reason = match answer {
             Ok(Ok(abilities)) => return Outcome::Proven(Proven { prospect: self, abilities }),
             Err(RecvTimeoutError::Timeout) => return Outcome::Open(self),
-            // It was never there to be lost.
+            // A context that never existed was not lost, so give only the reason.
             Ok(Err(RenderError::Lost(reason) | RenderError::Gles(reason))) => reason,
             Ok(Err(error)) => error.to_string(),
             Err(RecvTimeoutError::Disconnected) => "its thread has ended".to_owned(),
         };
-        // Whoever hears it knows what it is about.
+        // The caller's message names OpenGL ES already.
         let reason = reason.trim_start_matches(PREFIX).to_owned();
         Outcome::Failed(self, reason)
     }

@@ -1,24 +1,24 @@
-//! How soon a lost context is replaced. Pure.
+//! Back-off for replacing a lost context. Pure.
 //!
 //! ```text
 //!   lost ─► at once ─► lost ─► a refresh later ─► lost ─► two ─► four … ─► from a quarter of a second on the screen
 //!                                                                         is dark meanwhile ─► … ─► once a second
 //! ```
 //!
-//! A GPU that is reset once costs a frame. One that is lost again and again must neither keep the session busy with it
-//! nor leave a picture on the screen that seems to be alive: what is pressed there is done, and nobody sees what.
+//! A single GPU reset costs one frame. Repeated losses must not keep the session busy with new contexts. The last
+//! picture must not stay on screen either, because it would seem to work: keys would have an effect that is not seen.
 
 use upbeat_timing::time::Span;
 
-/// A context that drew so many frames was sound: should it be lost, too, it is replaced as the first one was. Half a
-/// minute at 60 Hz, so that a GPU that is reset again and again is soon left alone.
+/// A context that drew this many frames was sound, so its loss counts as a first one. Half a minute at 60 Hz, so that a
+/// GPU that is reset repeatedly soon gets long waits.
 const SOUND: u64 = 2_000;
-/// Waits do not get longer: somebody may stand there and repair it.
+/// Longest wait. It is short, because the user may be repairing the machine at that moment.
 const LONGEST: Span = Span::from_seconds(1);
-/// The screen stands still for as long before people look for what they did wrong.
+/// A frozen screen is unlikely to confuse the user for this long.
 const UNNOTICED: Span = Span::from_millis(250);
 
-/// Contexts that were lost one soon after another.
+/// Contexts lost in quick succession.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Retry {
     losses: u32,
@@ -27,30 +27,29 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    /// A frame was drawn.
     pub fn drew(&mut self) {
         self.drawn += 1;
     }
 
-    /// Whether a context before this one was lost not long ago.
+    /// Whether the previous context was lost recently, too.
     pub const fn is_second(&self) -> bool {
         self.losses > 0 && self.drawn < SOUND
     }
 
-    /// The context is lost. How long to wait until the next one is made, on displays of which the fastest refreshes once
-    /// in `refresh`.
+    /// The context is lost. Returns the wait before the next is created; `refresh`: refresh interval of the fastest
+    /// display.
     pub fn lost(&mut self, refresh: Span) -> Span {
         let before = if self.is_second() { self.losses } else { 0 };
         *self = Retry { losses: before.saturating_add(1), drawn: 0 };
         if before == 0 {
             return Span::ZERO;
         }
-        // Doubled so often that any refresh has become a second.
+        // Ten doublings reach a second from any refresh interval.
         let doubled = refresh.max(Span::from_millis(1)) * (1 << (before - 1).min(10));
         doubled.min(LONGEST)
     }
 
-    /// Whether a wait is so long that the screen is not to stand still meanwhile.
+    /// Whether the wait is so long that the screen must be dark meanwhile.
     pub fn is_noticed(wait: Span) -> bool {
         wait >= UNNOTICED
     }
@@ -97,8 +96,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the display and however long it goes on: no two tries within one refresh but the first, and never
-        /// more than a second without one.
+        /// Only the first two tries may fall into one refresh, and a second never passes without a try.
         #[test]
         fn tries_keep_to_the_pace_of_the_display(refresh in 1..200i64, losses in 1..200u32, drawn in 0..100u64) {
             let (refresh, mut retry) = (Span::from_millis(refresh), Retry::default());

@@ -1,4 +1,4 @@
-//! Rounded corners: in memory for pixman, by a shader for OpenGL ES, by the same formula
+//! Rounded corners: in memory for pixman, by a shader for OpenGL ES, with the same formula
 //! ([`Rounded::coverage`](crate::scene::Rounded::coverage)).
 
 use smithay::backend::renderer::gles::{GlesError, GlesRenderer, GlesTexProgram, Uniform, UniformName, UniformType};
@@ -7,7 +7,8 @@ use smithay::utils::{Physical, Rectangle};
 
 use crate::scene::Rounded;
 
-/// Fades what lies outside the rounded rectangle `clip` (left, top, width, height, in pixels of the target).
+/// Fragment shader that fades pixels outside the rounded rectangle `clip` (left, top, width, height, in pixels of the
+/// target).
 const SHADER: &str = r"#version 100
 
 //_DEFINES_
@@ -48,10 +49,10 @@ void main() {
 }
 ";
 
-/// The shader, kept with its context.
+/// The compiled shader, stored with its context.
 pub(super) struct Program(pub GlesTexProgram);
 
-/// Makes the shader for `renderer`.
+/// Compiles the shader for `renderer`.
 pub(super) fn compile(renderer: &mut GlesRenderer) -> Result<(), GlesError> {
     let names = [UniformName::new("clip", UniformType::_4f), UniformName::new("radius", UniformType::_1f)];
     let program = renderer.compile_custom_texture_shader(SHADER, &names)?;
@@ -59,18 +60,18 @@ pub(super) fn compile(renderer: &mut GlesRenderer) -> Result<(), GlesError> {
     Ok(())
 }
 
-/// What the shader is told of `clip` (relative to the target).
+/// The shader's uniforms for `clip` (relative to the target).
 pub(super) fn uniforms(clip: Rectangle<f32, Physical>, radius: f32) -> [Uniform<'static>; 2] {
     let rect = [clip.loc.x, clip.loc.y, clip.size.w, clip.size.h];
     [Uniform::new("clip", rect), Uniform::new("radius", radius)]
 }
 
-/// Fades what of `image`, which shows `area` (relative to the output), lies outside of `clip`.
+/// Fades the pixels of `image`, which shows `area` (relative to the output), outside `clip`.
 #[expect(unsafe_code, reason = "pixman gives out the address of the pixels")]
 pub(super) fn cut(image: &mut Image<'static, 'static>, area: Rectangle<i32, Physical>, clip: Rounded) {
     let stride = image.stride() / 4;
-    // SAFETY: the image was made with `area.size` pixels of four bytes, rows `stride` bytes apart, owns them, and is
-    // borrowed mutably.
+    // SAFETY: the image was made with `area.size` pixels of four bytes, rows `stride` bytes apart, owns them, and
+    // is borrowed mutably.
     let pixels = unsafe { std::slice::from_raw_parts_mut(image.data(), stride * area.size.h.max(0) as usize) };
     for corner in clip.corners().iter().filter_map(|corner| corner.intersection(area)) {
         for y in corner.loc.y..corner.loc.y + corner.size.h {
@@ -83,7 +84,7 @@ pub(super) fn cut(image: &mut Image<'static, 'static>, area: Rectangle<i32, Phys
     }
 }
 
-/// A premultiplied pixel, `share` of it.
+/// Scales a premultiplied pixel by `share`: 0 to 1.
 pub(crate) fn faded(pixel: u32, share: f32) -> u32 {
     let level = |shift: u32| ((f32::from((pixel >> shift) as u8) * share).round() as u32) << shift;
     level(24) | level(16) | level(8) | level(0)

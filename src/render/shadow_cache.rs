@@ -1,7 +1,7 @@
-//! Shadows: drawn by the CPU, kept as textures, the same for both renderers.
+//! Window shadows: drawn by the CPU and cached as textures, the same for both renderers.
 //!
 //! A box blurred with a Gaussian is the product of two blurred edges, so a pixel costs one multiplication. Only the
-//! frame around the window is drawn, as four strips that reach as far inwards as its corners are round:
+//! frame around the window is drawn, as four strips that reach inwards as far as the corner radius:
 //!
 //! ```text
 //!   ┌───────────────┐
@@ -20,13 +20,13 @@ use smithay::utils::{Physical, Rectangle, Size};
 
 use crate::scene::Rounded;
 
-/// A blurred edge is as good as over after so many standard deviations: below one of 256 levels at full darkness.
+/// Standard deviations within `reach`: beyond it a blurred edge is below one of 256 levels.
 const DEVIATIONS: f32 = 2.7;
 
-/// A strip of a shadow: its pixels, and where they go relative to the shadow.
+/// A strip of a shadow: its texture, and its rectangle relative to the shadow.
 pub(super) type Strip<T> = (T, Rectangle<i32, Physical>);
 
-/// The strips of shadows that were drawn, by their effects' names.
+/// The strips of drawn shadows, by effect id.
 #[derive(Debug)]
 pub(super) struct ShadowCache<T>(Vec<Known<T>>);
 
@@ -45,12 +45,12 @@ impl<T> Default for ShadowCache<T> {
 }
 
 impl<T: Clone> ShadowCache<T> {
-    /// Forgets what was not used since the last call.
+    /// Drops shadows that were not used since the last call.
     pub(super) fn forget_unused(&mut self) {
         self.0.retain_mut(|known| std::mem::take(&mut known.used));
     }
 
-    /// The strips of the shadow of `window`. What cannot be imported is left out.
+    /// The strips of the shadow of `window`, without strips that cannot be imported.
     pub(super) fn strips<R>(&mut self, renderer: &mut R, id: &Id, window: Rounded, reach: i32) -> Vec<Strip<T>>
     where
         R: Renderer<TextureId = T> + ImportMem,
@@ -72,7 +72,7 @@ impl<T: Clone> ShadowCache<T> {
     }
 }
 
-/// Where the strips lie, relative to the shadow.
+/// The rectangles of the strips, relative to the shadow.
 fn areas(window: Rounded, reach: i32) -> Vec<Rectangle<i32, Physical>> {
     let (width, height) = (window.rect.size.w + 2 * reach, window.rect.size.h + 2 * reach);
     let depth = (reach + window.radius).min(width / 2).min(height / 2);
@@ -100,7 +100,7 @@ fn pixels(window: Rounded, reach: i32, area: Rectangle<i32, Physical>) -> Vec<u8
     let mut bytes = Vec::with_capacity((area.size.w * area.size.h * 4).max(0) as usize);
     for (y, vertical) in (area.loc.y..).zip(&down) {
         for (x, horizontal) in (area.loc.x..).zip(&across) {
-            // The window itself casts none on what is seen through it.
+            // No shadow within the window, because it would be visible through a translucent window.
             let outside = 1.0 - window.coverage(x, y);
             bytes.extend([0, 0, 0, (horizontal * vertical * outside * 255.0).round() as u8]);
         }
@@ -127,7 +127,7 @@ mod tests {
         Rounded { rect: Rectangle::new((50, 60).into(), (100, 80).into()), radius }
     }
 
-    /// The shadow as a whole.
+    /// The whole shadow in one picture.
     fn picture(radius: i32) -> (i32, Vec<u8>) {
         let size = (100 + 2 * REACH, 80 + 2 * REACH);
         let bytes = pixels(window(radius), REACH, Rectangle::new((0, 0).into(), size.into()));

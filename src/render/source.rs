@@ -1,5 +1,5 @@
-//! Whether a client's buffer in a device's memory can be read: asked when the client passes it, answered when that is
-//! known. Nobody waits for the answer.
+//! Tests whether a client's dmabuf can be sampled. The test starts when the client passes the buffer, and is answered
+//! asynchronously: no thread waits for it.
 
 use calloop::ping::Ping;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -9,17 +9,16 @@ use smithay::wayland::dmabuf::get_dmabuf;
 
 use super::RenderError;
 
-/// Is told what came of it, on whatever thread it became known. Dropped, it never will be: the session ends.
+/// Called with the result, on any thread. Dropped without a call when the session ends.
 pub type Answer = Box<dyn FnOnce(Result<(), String>) + Send>;
 
-/// A buffer with which so many contexts were lost is what they were lost with.
+/// If this many contexts were lost while testing a buffer, the buffer is the cause.
 const MOST_LOST: u32 = 2;
 
-/// A question that is not answered yet.
+/// A test that is not answered yet.
 pub(super) struct SourceTest {
-    /// The buffer.
     pub dmabuf: Dmabuf,
-    /// Contexts that were lost with it.
+    /// Number of contexts lost while testing it.
     lost: u32,
     wake: Option<Ping>,
     answer: Answer,
@@ -30,7 +29,7 @@ impl SourceTest {
         SourceTest { dmabuf, lost: 0, wake, answer }
     }
 
-    /// Answers. Where the context was lost the question comes back: it is put to the next one.
+    /// Answers the test. If the context was lost, returns the test, so that the next context repeats it.
     pub fn finish(mut self, result: Result<(), RenderError>) -> Option<Self> {
         if matches!(result, Err(RenderError::Lost(_))) {
             self.lost += 1;
@@ -42,19 +41,19 @@ impl SourceTest {
         None
     }
 
-    /// Wakes whoever is to put it to the next context.
+    /// Wakes the main loop, which hands the test to the next context.
     pub fn wake(&self) {
         self.wake.iter().for_each(Ping::ping);
     }
 }
 
-/// Whether a client's buffer can be read without waiting for a device that draws into it. Commits wait for that; a client
-/// that draws into what is shown has it so again.
+/// Whether a client's buffer can be read without waiting for a device that draws into it. Commits wait for their
+/// buffers, so it usually can, unless the client draws into a buffer that is already on screen.
 pub(super) fn is_finished(buffer: &WlBuffer) -> bool {
     let Ok(dmabuf) = get_dmabuf(buffer) else { return true };
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
     dmabuf.handles().all(|descriptor| {
-        // What cannot be asked is no reason to leave a window out.
+        // If the state is unknown, still draw the window.
         poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&at_once)).map_or(true, |ready| ready > 0)
     })
 }
@@ -72,7 +71,7 @@ mod tests {
         let mut builder = Dmabuf::builder((1, 1), Fourcc::Xrgb8888, Modifier::Linear, DmabufFlags::empty());
         builder.add_plane(memory, 0, 0, 4);
         let dmabuf = builder.build().expect("one plane");
-        let answer = move |result: Result<(), String>| tell.send(result.is_ok()).expect("somebody listens");
+        let answer = move |result: Result<(), String>| tell.send(result.is_ok()).expect("the receiver is alive");
         (SourceTest::new(dmabuf, None, Box::new(answer)), told)
     }
 

@@ -1,17 +1,17 @@
-//! The thread that draws with OpenGL ES. Its context is made on it, used on it and ends with it.
+//! The OpenGL ES render thread. Its context is created on it, used only on it and destroyed with it.
 //!
 //! ```text
 //!   main thread       start(job) ─► │ queue │       take back        ┌── ping ─► collected in the next turn
 //!                                      │              ▲             │
 //!   render thread                      └─► draw ──────┼──► finished ┘
-//!                                  what was begun ends; what was not can be taken back
+//!                                  a job that has begun is finished; other jobs can be taken back
 //! ```
 //!
-//! Clients' buffers that are to be looked at ([`SourceTest`]) have a queue of their own, and one turn after each frame:
-//! neither holds up the other. What will be seen soon ([`Ahead`]) is copied between frames.
+//! Tests of client buffers ([`SourceTest`]) have a queue of their own, and one of them runs after each frame: so
+//! neither delays the other. Content that will be visible soon ([`Ahead`]) is uploaded between frames.
 //!
-//! A job owns all that it needs and comes back as a whole, also from a draw that failed or panicked: what a client or a
-//! display is told of it is told on the main thread.
+//! A job owns everything that it needs and is returned as a whole, even if drawing failed or panicked, because only the
+//! main thread may send events to clients and displays.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -31,18 +31,18 @@ use super::{Finished, Job, JobId, RenderError};
 use upbeat_record::faults;
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 
-/// How long the end of the session waits for a draw that is under way. A GPU that hangs is reset by its driver within
-/// ten seconds as a rule, and nobody waits so long for a session to end.
+/// How long the end of the session waits for the current draw. A driver usually resets a hung GPU within ten seconds,
+/// but that is too long for the end of a session.
 const LAST_DRAW: Duration = Duration::from_secs(2);
 
-/// Makes a context, on the thread that is to have it.
+/// Creates a context, on the thread that will use it.
 pub(super) type Make = Arc<dyn Fn() -> Result<GlesPainter, RenderError> + Send + Sync>;
 
-/// A thread with a context of its own.
+/// Handle of a thread with its own context.
 pub(super) struct RenderThread {
     shared: Arc<Shared>,
     omen: Omen,
-    /// Closed when the thread has ended.
+    /// Disconnected when the thread has ended.
     alive: mpsc::Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
@@ -56,27 +56,27 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     requests: VecDeque<Request>,
-    /// Clients' buffers to be looked at.
+    /// Client buffers to be tested.
     tests: VecDeque<SourceTest>,
-    /// It is their turn.
+    /// A test is next, not a request.
     tests_next: bool,
-    /// Those that the context was lost with.
+    /// Tests during which the context was lost.
     lost_tests: Vec<SourceTest>,
     finished: VecDeque<Finished>,
-    /// What will be seen soon, and was not lent yet.
+    /// Content that will be visible soon, not yet in the upload queue.
     announced: Vec<Ahead>,
-    /// What was, to be let go by whoever has the clients.
+    /// Uploaded or outdated content, to be released on the main thread.
     returned: Vec<Ahead>,
-    /// Wakes that one.
+    /// Wakes the main thread to release it.
     wake: Option<Ping>,
     copied: Copied,
     closed: bool,
 }
 
-/// What is to be done next.
+/// The thread's next work.
 enum Next {
     Request(Request),
-    /// A piece of what is lent is to be copied.
+    /// Upload a piece of the queued content.
     Piece,
 }
 
@@ -108,11 +108,11 @@ impl Queue {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        // Nothing that is done under the lock leaves the queue in pieces.
+        // No operation under the lock can leave an inconsistent queue, so a poisoned lock is safe to use.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits. Whether it is still of use then.
+    /// Waits for `wait` or until the thread is closed. Returns whether it is still open.
     fn stays_open(&self, wait: Span) -> bool {
         let queue = self.lock();
         let waited = self.arrived.wait_timeout_while(queue, wait.to_duration(), |queue| !queue.closed);
@@ -124,7 +124,7 @@ impl Shared {
         self.arrived.notify_one();
     }
 
-    /// The next request, or a piece where there is none; `None` when there will be none.
+    /// Waits for the next request, or for a piece to upload if there is none; `None` when the thread is closed.
     fn next(&self, lent: &mut Lent) -> Option<Next> {
         let mut queue = self.lock();
         loop {
@@ -148,12 +148,13 @@ impl Shared {
     }
 }
 
-/// Asks the thread something, from any other.
+/// Calls functions on the render thread, from any thread.
 #[derive(Clone)]
 pub(super) struct Asker(Arc<Shared>);
 
 impl Asker {
-    /// Asks something, before whatever was not begun yet. Waits for the answer, no longer than `patience` if that is given.
+    /// Calls `question` on the render thread before all work that has not begun. Waits for the answer, at most for
+    /// `patience` if given.
     pub fn ask<A: Send + 'static>(
         &self,
         patience: Option<Duration>,
@@ -161,7 +162,7 @@ impl Asker {
     ) -> Result<A, RenderError> {
         let (answer, answered) = mpsc::channel();
         self.0.put_first(Request::Ask(Box::new(move |painter| {
-            // Nobody waits any more: nobody wants to know.
+            // The caller may have stopped waiting.
             let _ = answer.send(painter.with(question));
         })));
         let answer = match patience {
@@ -176,7 +177,7 @@ impl Asker {
 }
 
 impl RenderThread {
-    /// Starts it. It makes its context by itself, after `wait`: whatever is asked of it waits for that.
+    /// Starts a thread that creates its context after `wait`; requests wait for the context.
     pub fn start(make: Make, omen: Omen, wait: Span) -> Result<Self, RenderError> {
         let shared = Arc::<Shared>::default();
         let (living, alive) = mpsc::channel();
@@ -190,16 +191,16 @@ impl RenderThread {
         };
         let thread = faults::check(faults::Fault::Thread)
             .and_then(|()| thread.spawn(draw))
-            .map_err(|error| RenderError::Lost(format!("there is no thread for it: {error}")))?;
+            .map_err(|error| RenderError::Lost(format!("its thread cannot be started: {error}")))?;
         Ok(RenderThread { shared, omen, alive, thread: Some(thread) })
     }
 
-    /// What its context can do, as soon as there is one. Waits for it.
+    /// The properties of its context. Waits until the context exists.
     pub fn abilities(&self) -> Result<Abilities, RenderError> {
         self.ask(|painter| Ok(painter.abilities()))
     }
 
-    /// Asks something, before whatever was not begun yet. Waits for the answer.
+    /// Calls `question` on the thread before all work that has not begun, and waits for the answer.
     fn ask<A: Send + 'static>(
         &self,
         question: impl FnOnce(&mut GlesPainter) -> Result<A, RenderError> + Send + 'static,
@@ -207,12 +208,12 @@ impl RenderThread {
         self.asker().ask(None, question)
     }
 
-    /// Asks from another thread.
+    /// A handle to call functions on the thread from another thread.
     pub fn asker(&self) -> Asker {
         Asker(self.shared.clone())
     }
 
-    /// Hands a job over; `urgent`: before whatever was not begun yet. `wake` is pinged when it is done.
+    /// Queues a job; `urgent`: before all work that has not begun. `wake` is pinged when it is done.
     pub fn draw(&self, id: JobId, job: Job, urgent: bool, wake: Option<Ping>) {
         let request = Request::Draw { id, job: Box::new(job), wake };
         if urgent {
@@ -235,12 +236,13 @@ impl RenderThread {
         self.shared.put_first(request);
     }
 
-    /// A job that is done, in the order in which they were drawn.
+    /// The next finished job, in the order of drawing.
     pub fn finished(&self) -> Option<Finished> {
         self.shared.lock().finished.pop_front()
     }
 
-    /// This will be seen soon: it is copied between frames. `wake` is pinged when there is something to be let go of.
+    /// Queues content that will be visible soon, to be uploaded between frames. `wake` is pinged when items must be
+    /// released.
     pub fn announce(&self, ahead: Vec<Ahead>, wake: Option<Ping>) {
         let mut queue = self.shared.lock();
         queue.announced.retain(|old| ahead.iter().all(|new| new.surface != old.surface));
@@ -250,18 +252,18 @@ impl RenderThread {
         self.shared.arrived.notify_one();
     }
 
-    /// Lets go of what was copied, or need not be any more.
+    /// Releases content that is uploaded or outdated.
     pub fn let_go(&self) {
         let returned = std::mem::take(&mut self.shared.lock().returned);
         drop(returned);
     }
 
-    /// What was copied of what was announced.
+    /// Bytes of announced content uploaded so far.
     pub fn copied(&self) -> Copied {
         self.shared.lock().copied
     }
 
-    /// Takes back a job that was not begun.
+    /// Takes back a job whose drawing has not begun.
     pub fn take_back(&self, wanted: JobId) -> Option<Job> {
         let requests = &mut self.shared.lock().requests;
         let is_it = |request: &Request| matches!(request, Request::Draw { id, .. } if *id == wanted);
@@ -272,36 +274,37 @@ impl RenderThread {
         }
     }
 
-    /// Has a client's buffer looked at.
+    /// Queues a test of a client's buffer.
     pub fn try_source(&self, test: SourceTest) {
         self.shared.lock().tests.push_back(test);
         self.shared.arrived.notify_one();
     }
 
-    /// Whether the context was lost with a client's buffer.
+    /// Whether the context was lost during a test of a client's buffer.
     pub fn has_lost_tests(&self) -> bool {
         !self.shared.lock().lost_tests.is_empty()
     }
 
-    /// Says whether a context was made that draws, and what it can do. Asked before whatever else is; nobody waits for the
-    /// answer, and `wake` is pinged when it is there.
+    /// Tests, before all other work, whether the context was created and draws. The answer has its properties. Does
+    /// not wait: `wake` is pinged when the answer is in the channel.
     pub fn prove(&self, wake: Option<Ping>) -> mpsc::Receiver<Result<Abilities, RenderError>> {
         let (answer, answered) = mpsc::channel();
         self.put_first(Request::Ask(Box::new(move |painter| {
-            // Nobody wants to know any more: another took its place.
+            // The receiver is dropped if another context took its place.
             let _ = answer.send(painter.with(|gles| gles.prove().map(|()| gles.abilities())));
             wake.iter().for_each(Ping::ping);
         })));
         answered
     }
 
-    /// Lets it end with what it draws now: what it had not begun could not be drawn, or is to be asked of another.
+    /// Lets the thread end after its current draw. Returns the jobs that it had not begun, as failed, and the tests
+    /// for another context.
     pub fn close(&self) -> (Vec<Finished>, Vec<SourceTest>) {
         let mut queue = self.shared.lock();
         queue.closed = true;
         self.shared.arrived.notify_one();
         let tests = std::mem::take(&mut queue.tests).into();
-        // Their clients have them back here, on the main thread: one that never ends would keep them.
+        // Release client buffers here, on the main thread: a thread that never ends would keep them.
         let (announced, returned) = (std::mem::take(&mut queue.announced), std::mem::take(&mut queue.returned));
         let unbegun = std::mem::take(&mut queue.requests).into_iter().filter_map(|request| match request {
             Request::Draw { id, job, .. } => {
@@ -316,57 +319,58 @@ impl RenderThread {
         (unbegun, tests)
     }
 
-    /// Whether nothing more is to be expected of it.
+    /// Whether the thread has ended, so that no more results come.
     pub fn has_ended(&self) -> bool {
         self.alive.try_recv() == Err(mpsc::TryRecvError::Disconnected)
     }
 
-    /// Clients' buffers that the context was lost with.
+    /// Tests during which the context was lost.
     pub fn take_lost_tests(&self) -> Vec<SourceTest> {
         std::mem::take(&mut self.shared.lock().lost_tests)
     }
 
-    /// What is in store for its context and those after it.
+    /// The injected faults of its context and of later contexts.
     pub fn omen(&self) -> Omen {
         self.omen.clone()
     }
 
-    /// Lets something go wrong, with whatever is handed over from now on.
+    /// Injects a fault that affects all work queued from now on.
     pub fn disturb(&self, fault: Fault) {
         let (done, added) = mpsc::channel();
         self.put_first(Request::Ask(Box::new(move |painter| {
             painter.faults.add(fault);
-            // Nobody waits any more: it is in force all the same.
+            // The caller may be gone; the fault applies all the same.
             let _ = done.send(());
         })));
-        // An urgent job would come before it.
+        // Wait until the fault is set, because an urgent job would overtake it.
         let _ = added.recv();
     }
 }
 
 impl Drop for RenderThread {
-    /// Waits for the thread's end: its context must not go on while the process ends. A draw that hangs is not waited for.
+    /// Waits for the thread's end, because its context must not be in use while the process exits. A hung draw is
+    /// not waited for.
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.arrived.notify_one();
         if self.alive.recv_timeout(LAST_DRAW) == Err(mpsc::RecvTimeoutError::Timeout) {
-            return tracing::error!("OpenGL ES still draws; it is not waited for");
+            return tracing::error!("the OpenGL ES thread is still drawing; the session ends without it");
         }
         if let Some(thread) = self.thread.take() {
-            // What is thrown in it was said when it happened.
+            // Its panics were already logged when they happened.
             let _ = thread.join();
         }
     }
 }
 
-/// The context of a thread; none once it was lost.
+/// The context of a thread; an error after it was lost.
 pub(super) struct Painter {
     gles: Result<GlesPainter, String>,
     faults: Faults,
 }
 
 impl Painter {
-    /// Does something with the context. A panic loses it: nobody knows what state it is in.
+    /// Calls `act` with the context. A panic counts as a lost context, because its state is then unknown.
     fn with<A>(&mut self, act: impl FnOnce(&mut GlesPainter) -> Result<A, RenderError>) -> Result<A, RenderError> {
         let gles = self.gles.as_mut().map_err(|reason| RenderError::Lost(reason.clone()))?;
         let done = catch_unwind(AssertUnwindSafe(|| {
@@ -376,7 +380,7 @@ impl Painter {
         let done = done.unwrap_or_else(|panic| Err(RenderError::Lost(format!("it panicked: {}", message(&*panic)))));
         if let Err(RenderError::Lost(reason)) = &done {
             let lost = std::mem::replace(&mut self.gles, Err(reason.clone()));
-            // What is left of it may panic again.
+            // Dropping the rest of it may panic again.
             let _ = catch_unwind(AssertUnwindSafe(|| drop(lost)));
         }
         done
@@ -398,7 +402,7 @@ impl Painter {
         Finished { id, job, result, took: said.or_else(|| Some(MonotonicClock.now() - begun)) }
     }
 
-    /// Copies a piece of what is lent. Returns what is to be let go of; all of it where there is no context to copy it into.
+    /// Uploads a piece of the queued content. Returns the items to release: all of them if there is no context.
     fn copy_piece(&mut self, lent: &mut Lent, now: Instant) -> Vec<Ahead> {
         let copied = self.with(|gles| Ok(gles.copy_ahead(lent, now)));
         copied.unwrap_or_else(|_| std::mem::take(&mut lent.items))
@@ -442,7 +446,7 @@ fn run(make: &Make, omen: Omen, shared: &Shared) {
             }
         }
     }
-    // Whoever ended it lets go of the rest.
+    // The main thread releases the remaining items.
     shared.lock().give_back(lent.items);
 }
 

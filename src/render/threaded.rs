@@ -1,5 +1,4 @@
-//! OpenGL ES from the main thread's side: what is under way on the thread that draws, and what follows when its context
-//! is lost.
+//! OpenGL ES as seen from the main thread: jobs on the render thread, and recovery after its context is lost.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -26,53 +25,53 @@ pub struct Gles {
     make: Make,
     pub(super) abilities: Abilities,
     pub(super) software: Software,
-    /// Nothing takes its place where it fails.
+    /// Pixman must not replace it when it fails.
     is_alone: bool,
-    /// Pixman drew before it, and does after it.
+    /// Pixman drew before it, and takes over again after it.
     pub(super) stood_in_for: bool,
     last: JobId,
-    /// Threads that were given up, and what they leave.
+    /// Given-up threads and the jobs that they return.
     left: Left,
-    /// Frames in a row that could not be drawn.
+    /// Number of consecutive frames that could not be drawn.
     failures: u32,
     is_lost: bool,
     retry: Retry,
-    /// Says whether the next context is sound, while the screen is dark for the want of one.
+    /// Result of the next context's proof, while the screen is dark for lack of a context.
     proof: Option<Receiver<Result<Abilities, RenderError>>>,
 }
 
-/// What became of a context that was lost.
+/// How rendering continues after a context was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// The next one is made.
+    /// A new context is being created.
     Fresh,
-    /// The next one is made only after a while, and [proves](Turn::Back) itself first.
+    /// A new context is created after a wait, and must [prove](Turn::Back) itself first.
     Gone,
-    /// It has.
+    /// The new context has proven itself.
     Back,
-    /// Somebody else should draw.
+    /// Pixman should take over.
     Leave,
 }
 
-/// A context in which so many frames in a row cannot be drawn will not draw the next one.
+/// After this many consecutive failed frames the context is given up, because it will not draw the next frame either.
 const MOST_FAILURES: u32 = 3;
-/// A question is put before all that was not begun, so the answer takes a frame at most, unless the GPU hangs. A monitor whose
-/// frames are copied is better than one that stays dark.
+/// Longest wait for an answer of the render thread. A question goes before all work that has not begun, so the answer
+/// takes a frame at most, unless the GPU hangs. On a timeout frames are copied, which is better than a dark monitor.
 const LONGEST_ANSWER: Duration = Duration::from_millis(1_000);
 
-/// What a renderer can draw into, for whoever makes displays' buffers.
+/// The formats and buffers that a renderer can draw into, for the allocation of displays' buffers.
 pub struct Targets {
     abilities: Abilities,
     thread: Asker,
 }
 
 impl Targets {
-    /// The formats, with their layouts, in the memory of display device `number`; none for what it draws elsewhere.
+    /// The formats, with modifiers, on display device `number`; empty if it draws elsewhere.
     pub fn formats(&self, number: u64) -> Vec<Format> {
         self.abilities.target_formats(number)
     }
 
-    /// Makes sure that it can draw into this. Waits for the answer, though never for long.
+    /// Tests whether it can draw into this buffer. Waits for the answer, at most a second.
     pub fn try_draw(&self, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
         let memory = memory.clone();
         self.thread.ask(Some(LONGEST_ANSWER), move |painter| painter.try_target(&memory))
@@ -80,7 +79,8 @@ impl Targets {
 }
 
 impl Gles {
-    /// In a context that `make` makes. Waits for it: asked when a session starts. `is_alone`: nothing else can draw.
+    /// In a context created by `make`. Waits for it, so call this at the start of a session. `is_alone`: Pixman
+    /// must not replace it.
     pub(super) fn start(make: Make, software: Software, is_alone: bool) -> Result<Self, RenderError> {
         let thread = RenderThread::start(make.clone(), Omen::default(), Span::ZERO)?;
         let abilities = thread.abilities()?;
@@ -104,24 +104,25 @@ impl Gles {
         }
     }
 
-    /// In a context that draws. `left`: what was under way before; `instead`: Pixman stood in for it.
+    /// In a context that has proven itself. `left`: pending jobs of earlier contexts; `instead`: Pixman stood in
+    /// for it.
     pub(super) fn proven(proven: Proven, left: Left, instead: bool) -> Self {
         let Proven { prospect: Prospect { thread, make, software, .. }, abilities } = proven;
         Gles { left, stood_in_for: instead, ..Self::new(thread, make, abilities, software, false) }
     }
 
-    /// Goes on in another context, which draws.
+    /// Switches to another context that has proven itself.
     pub(super) fn adopt(&mut self, proven: Proven) {
         let Proven { prospect: Prospect { thread, make, .. }, abilities } = proven;
         self.go_on(thread, make, abilities);
     }
 
-    /// Lets a thread end that draws nothing for it.
+    /// Ends a thread that is not used, without waiting.
     pub(super) fn give_up(&mut self, thread: RenderThread) {
         self.left.give_up(thread);
     }
 
-    /// What it can draw into, to be asked from another thread.
+    /// The formats that it can draw into, for use on another thread.
     pub(super) fn targets(&self) -> Targets {
         Targets { abilities: self.abilities.clone(), thread: self.thread.asker() }
     }
@@ -139,10 +140,10 @@ impl Gles {
     pub(super) fn finished(&mut self) -> Option<Finished> {
         self.is_lost |= self.thread.has_lost_tests();
         let left = self.left.next();
-        // What a context was lost with, as far as it has come back by now, is put to the next.
+        // Tests during which an earlier context was lost are repeated by the next context.
         self.left.take_tests().into_iter().for_each(|test| self.thread.try_source(test));
         if let Some(left) = left {
-            // It was the context before that failed.
+            // The job comes from an earlier context, so it does not count for this one.
             return Some(left);
         }
         let finished = self.thread.finished()?;
@@ -160,8 +161,8 @@ impl Gles {
         Some(finished)
     }
 
-    /// What is to be done about the context, if anything is. `refresh`: that of the fastest display. `wake` is pinged when
-    /// there is more to be done.
+    /// Handles a lost context; `None` if none is lost. `refresh`: refresh interval of the fastest display. `wake`
+    /// is pinged when there is more to do.
     pub(super) fn turn(&mut self, refresh: Span, wake: Option<&Ping>) -> Result<Option<Turn>, RenderError> {
         if let Some(proof) = &self.proof {
             match proof.try_recv() {
@@ -176,7 +177,7 @@ impl Gles {
         if !self.is_lost {
             return Ok(None);
         }
-        // Pixman does not draw into displays' own buffers.
+        // Pixman cannot draw into displays' own buffers.
         let is_alone = self.is_alone || self.abilities.device.is_some();
         if !is_alone && self.retry.is_second() {
             return Ok(Some(Turn::Leave));
@@ -191,7 +192,7 @@ impl Gles {
         Ok(Some(Turn::Gone))
     }
 
-    /// Goes on in a context that `make` makes, once there is one.
+    /// Switches to a context created by `make`, and waits for it.
     pub(super) fn move_to(&mut self, make: Make) -> Result<(), RenderError> {
         let thread = RenderThread::start(make.clone(), self.thread.omen(), Span::ZERO)?;
         let abilities = thread.abilities()?;
@@ -209,7 +210,7 @@ impl Gles {
         self.left.give_up(std::mem::replace(&mut self.thread, thread));
     }
 
-    /// Gives the thread up: what it leaves.
+    /// Gives the thread up and returns its pending jobs.
     pub(super) fn end(self) -> Left {
         let mut left = self.left;
         left.give_up(self.thread);

@@ -1,4 +1,4 @@
-//! What is drawn between surfaces and is none: panels, pictures, shadows, blurs.
+//! Effects: panels, pictures, shadows and blurs that are drawn between the surfaces of a scene.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,16 +11,15 @@ use crate::backend::PixelBuffer;
 /// A rectangle with rounded corners, relative to the output, in physical pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rounded {
-    /// The rectangle.
     pub rect: Rectangle<i32, Physical>,
     /// The radius of its corners.
     pub radius: i32,
 }
 
 impl Rounded {
-    /// How far the centre of pixel (x, y) is outside of it, in pixels; negative inside.
+    /// Signed distance of the centre of pixel (x, y) from its edge, in pixels; negative inside.
     pub fn distance(&self, x: i32, y: i32) -> f32 {
-        // From the middle of the rectangle to the pixel's, folded into one quarter.
+        // Distance from the middle of the rectangle to the pixel's centre, folded into one quadrant.
         let half = |start: i32, length: i32, at: i32| {
             let middle = start as f32 + length as f32 / 2.0;
             (at as f32 + 0.5 - middle).abs() - length as f32 / 2.0
@@ -31,12 +30,12 @@ impl Rounded {
         across.max(0.0).hypot(down.max(0.0)) + across.max(down).min(0.0) - radius
     }
 
-    /// Which share of pixel (x, y) lies inside: 0 to 1.
+    /// Share of pixel (x, y) that lies inside: 0 to 1.
     pub fn coverage(&self, x: i32, y: i32) -> f32 {
         (0.5 - self.distance(x, y)).clamp(0.0, 1.0)
     }
 
-    /// The four squares in which it differs from its rectangle.
+    /// The four squares that contain its rounded corners.
     pub fn corners(&self) -> [Rectangle<i32, Physical>; 4] {
         let (rect, side) = (self.rect, self.radius.min(self.rect.size.w).min(self.rect.size.h).max(0));
         let (right, bottom) = (rect.loc.x + rect.size.w - side, rect.loc.y + rect.size.h - side);
@@ -45,40 +44,37 @@ impl Rounded {
     }
 }
 
-/// Something that is drawn between surfaces and is none.
+/// A graphical element that is not a surface.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Its name for damage tracking.
+    /// Id for damage tracking.
     pub id: Id,
-    /// How many layers lie above it.
+    /// Number of layers above it.
     pub depth: usize,
-    /// How much of it is seen: 0 to 1.
+    /// Opacity: 0 to 1.
     pub opacity: f32,
-    /// What it is.
     pub kind: EffectKind,
 }
 
-/// A picture that the compositor made, premultiplied `ARGB8888`.
+/// A picture that the compositor drew, premultiplied `ARGB8888`.
 #[derive(Clone, Debug)]
 pub struct Picture {
     image: Arc<PixelBuffer>,
-    /// Every picture has another.
+    /// Unique number, for caches of textures.
     number: usize,
 }
 
 impl Picture {
-    /// Takes these pixels.
     pub fn new(image: PixelBuffer) -> Self {
         static LAST: AtomicUsize = AtomicUsize::new(0);
         Picture { image: Arc::new(image), number: LAST.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// Its pixels.
     pub fn image(&self) -> &Arc<PixelBuffer> {
         &self.image
     }
 
-    /// What no other picture is called.
+    /// Unique number of the picture.
     pub const fn number(&self) -> usize {
         self.number
     }
@@ -90,44 +86,37 @@ impl PartialEq for Picture {
     }
 }
 
-/// What is drawn below or above windows.
+/// The kind of an effect, with its geometry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EffectKind {
-    /// A plain panel.
+    /// A panel of one colour.
     Colour {
-        /// Where.
         area: Rounded,
-        /// What of it stays free, relative to it; nothing if this is empty. Where it has round corners they are those of the
-        /// area, nearer to the same middle.
+        /// The part that is left free, relative to the area; may be empty. Its rounded corners must be
+        /// concentric with those of the area.
         hole: Rounded,
         /// Red, green, blue, alpha, 0 to 1, not premultiplied.
         colour: [f32; 4],
     },
-    /// A picture, as large as it is.
-    Picture {
-        /// Where.
-        rect: Rectangle<i32, Physical>,
-        /// Its pixels.
-        picture: Picture,
-    },
-    /// A shadow around it, and nothing within it.
+    /// A picture at its own size.
+    Picture { rect: Rectangle<i32, Physical>, picture: Picture },
+    /// A shadow around a window; nothing is drawn within the window.
     Shadow {
-        /// What casts it.
+        /// The rectangle that casts the shadow.
         window: Rounded,
         /// How far it reaches, in physical pixels.
         reach: i32,
     },
-    /// What lies below it, blurred.
+    /// The layers below, blurred.
     Blur {
-        /// Where.
         area: Rounded,
-        /// How often it is halved and doubled in size again.
+        /// How often the picture is halved in size and doubled again.
         passes: u8,
     },
 }
 
 impl Effect {
-    /// What it covers, relative to the output.
+    /// The rectangle that it covers, relative to the output.
     pub fn target(&self) -> Rectangle<i32, Physical> {
         match self.kind {
             EffectKind::Blur { area, .. } | EffectKind::Colour { area, .. } => area.rect,
@@ -139,12 +128,12 @@ impl Effect {
         }
     }
 
-    /// Whether both look the same, however many layers lie above them.
+    /// Whether both look the same, whatever their depth.
     pub fn is_like(&self, other: &Effect) -> bool {
         self.id == other.id && self.opacity == other.opacity && self.kind == other.kind
     }
 
-    /// Whether both look the same.
+    /// Whether both look the same at the same depth.
     pub(super) fn looks_like(&self, other: &Effect) -> bool {
         self.depth == other.depth && self.is_like(other)
     }

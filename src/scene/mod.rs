@@ -1,8 +1,8 @@
-//! What a latch chose to show: owned and immutable from then on.
+//! The scene of an output: the content chosen by a latch, owned and immutable from then on.
 //!
-//! A scene holds references to buffers and no textures, so that whoever draws it (this thread, or the render
-//! thread) needs nothing else. Once it is drawn into memory its buffers are let go; what stays, for as long as it is on
-//! screen, says what lies where.
+//! A scene holds references to buffers but no textures, so that any renderer, on this thread or the render thread,
+//! needs nothing else. Once it is drawn, its client buffers are released. The geometry stays as long as the scene is on
+//! screen.
 
 mod effect;
 mod pointer;
@@ -19,78 +19,76 @@ use crate::turn::Turn;
 pub use effect::{Effect, EffectKind, Picture, Rounded};
 pub use pointer::{CursorImage, CursorView};
 
-/// Which plane shows a layer.
+/// The plane that shows a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnPlane {
-    /// The primary one, all of it.
+    /// The primary plane, which then shows nothing else.
     Primary,
-    /// An overlay.
     Overlay,
 }
 
-/// One surface of a scene: where and how it is shown, which many scenes share, and what it shows.
+/// A surface in a scene: its geometry, which many scenes share, and its content.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// Where and how.
     pub shape: Arc<Shape>,
     /// The content; `None` after the scene was drawn.
     pub buffer: Option<Buffer>,
-    /// What changed with which commit.
+    /// Damage of the surface, by commit.
     pub damage: DamageSnapshot<i32, BufferCoords>,
-    /// The plane that shows it; it is not composed then.
+    /// The plane that shows it; if set, the layer is not composed.
     pub plane: Option<OnPlane>,
 }
 
-/// Rectangles in surface coordinates, each with its name.
+/// Blurred rectangles in surface coordinates, each with its id for damage tracking.
 pub type Blurred = Arc<[(Id, Rectangle<i32, Logical>)]>;
 
-/// Where and how a surface is shown. Physical coordinates are relative to the output.
+/// Geometry and look of a surface. Physical coordinates are relative to the output.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// Its name for damage tracking.
+    /// Id for damage tracking.
     pub id: Id,
-    /// Whose content.
     pub surface: WlSurface,
     /// The buffer's size in its own pixels.
     pub buffer_size: Size<i32, BufferCoords>,
-    /// `wl_surface.set_buffer_scale`.
+    /// From `wl_surface.set_buffer_scale`.
     pub buffer_scale: i32,
-    /// `wl_surface.set_buffer_transform`.
+    /// From `wl_surface.set_buffer_transform`.
     pub buffer_transform: Transform,
-    /// What of the content is shown, in surface coordinates before scaling.
+    /// The visible part of the content, in surface coordinates before scaling.
     pub source: Rectangle<f64, Logical>,
-    /// The same, if nothing were cut away.
+    /// The same without `crop`.
     pub whole: Rectangle<f64, Logical>,
-    /// What a view leaves of it (global logical coordinates).
+    /// The visible part within a scroll view (global logical coordinates).
     pub crop: Option<Rectangle<f64, Logical>>,
-    /// How large the surface is (logical coordinates).
+    /// Size of the surface (logical coordinates).
     pub size: Size<i32, Logical>,
-    /// What of the content is opaque, in surface coordinates.
+    /// Opaque region of the content, in surface coordinates.
     pub solid: Vec<Rectangle<i32, Logical>>,
-    /// Where.
+    /// The visible rectangle on the output.
     pub target: Rectangle<i32, Physical>,
-    /// What of it is opaque, relative to `target`.
+    /// Opaque part of `target`, relative to it.
     pub opaque: Vec<Rectangle<i32, Physical>>,
-    /// Where the surface's origin is (global logical coordinates).
+    /// The surface's origin (global logical coordinates).
     pub origin: Point<f64, Logical>,
-    /// How much larger it is shown than its client drew it: an interactive resize that is ahead of it, or an animation.
+    /// Scale relative to the client's drawing, during an animation or while an interactive resize is ahead of the
+    /// client.
     pub stretch: (f64, f64),
-    /// How much of it is seen of what it is: 0 to 1.
+    /// Total opacity: 0 to 1.
     pub opacity: f32,
-    /// What of that its client says.
+    /// The client's share of the opacity.
     pub own_opacity: f32,
-    /// Where its client wants the background behind it blurred, in surface coordinates, each with its name.
+    /// Rectangles in which the client requests a blurred background, in surface coordinates, each with its id.
     pub blurred: Option<Blurred>,
-    /// The rectangle with rounded corners that it is cut to where it lies in one of them.
+    /// The rounded rectangle that it is clipped to; `None` if no corner of the rectangle overlaps the layer.
     pub clip: Option<Rounded>,
-    /// Set where it is the last that is seen of a window that is gone; it takes no input.
+    /// Set for the last content of a closed window; such a layer takes no input.
     pub snapshot: Option<Snapshot>,
-    /// It is black in pictures of the screen.
+    /// It appears black in captures.
     pub kept_out: bool,
 }
 
 impl Shape {
-    /// Cuts away what lies outside of `crop`, and of the source what it showed. `None`: nothing is left.
+    /// Crops the target to `crop`, and the source accordingly. `None`: no part is left.
     pub fn cut(&mut self, crop: Rectangle<i32, Physical>) -> Option<()> {
         let left = self.target.intersection(crop).filter(|left| !left.is_empty())?;
         if left == self.target {
@@ -119,7 +117,7 @@ impl Shape {
         Some(())
     }
 
-    /// Whether the same content looks the same in both.
+    /// Whether the same content would look the same in both.
     pub fn looks_like(&self, other: &Shape) -> bool {
         self.id == other.id
             && self.target == other.target
@@ -142,7 +140,7 @@ impl std::ops::Deref for Layer {
 }
 
 impl Layer {
-    /// Which commit it shows.
+    /// The commit of its content.
     pub fn commit(&self) -> CommitCounter {
         self.damage.current_commit()
     }
@@ -152,14 +150,14 @@ impl Layer {
             && (Arc::ptr_eq(&self.shape, &other.shape) || self.shape.looks_like(&other.shape))
     }
 
-    /// `point` (global logical coordinates) in surface coordinates.
+    /// Converts `point` from global logical to surface coordinates.
     pub fn to_surface(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
         let relative = point - self.origin;
         Point::from((relative.x / self.stretch.0, relative.y / self.stretch.1))
     }
 }
 
-/// Names the content of a window that is gone, for as long as somebody shows it.
+/// Identifies the last content of a closed window, as long as any scene shows it.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot(pub Arc<()>);
 
@@ -168,14 +166,14 @@ pub struct Snapshot(pub Arc<()>);
 pub struct CursorLayer {
     /// Its pixels, premultiplied `ARGB8888`.
     pub image: Arc<PixelBuffer>,
-    /// Where its top left corner is, relative to the output.
+    /// Its top left corner, relative to the output.
     pub position: Point<i32, Physical>,
-    /// The same pixels, turned as the output is.
+    /// The image transformed for the panel.
     pub turned: Arc<PixelBuffer>,
 }
 
 impl CursorLayer {
-    /// The same as a plane of its own, on a panel onto which a scene of `size` is turned.
+    /// The cursor for a cursor plane, on a panel onto which a scene of `size` is transformed by `turn`.
     pub fn plane(&self, turn: Turn, size: Size<i32, Physical>) -> CursorPlane {
         let image = Size::from((self.image.width, self.image.height));
         let Point { x, y, .. } = turn.rect(Rectangle::new(self.position, image), size).loc;
@@ -189,24 +187,24 @@ impl PartialEq for CursorLayer {
     }
 }
 
-/// What one output shows.
+/// The content of one output.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// The output's size in physical pixels, as it is seen.
+    /// The output's size in physical pixels, as the user sees it.
     pub size: Size<i32, Physical>,
-    /// How it lies on the panel. Everything in the scene is as it is seen; who draws it turns it.
+    /// The transform onto the panel. All coordinates of the scene are before it; the renderer applies it.
     pub turn: Turn,
-    /// What lies behind everything: red, green, blue.
+    /// Background colour: red, green, blue.
     pub background: [f32; 3],
-    /// Surfaces, topmost first.
+    /// Topmost first.
     pub layers: Vec<Layer>,
-    /// What is drawn between them, topmost first.
+    /// Topmost first.
     pub effects: Vec<Effect>,
     /// The cursor, if it is on this output.
     pub cursor: Option<CursorLayer>,
-    /// A part of it is being picked for a screenshot: the rest is dimmed.
+    /// The user is selecting a region for a screenshot: the rest is dimmed.
     pub picks_region: bool,
-    /// It shows the session's lock, and nothing of anybody else.
+    /// It shows only the session lock.
     pub locked: bool,
 }
 
@@ -216,24 +214,24 @@ impl Scene {
         self.turn.size(self.size)
     }
 
-    /// The cursor as a plane of its own.
+    /// The cursor for a cursor plane.
     pub fn cursor_plane(&self) -> Option<CursorPlane> {
         Some(self.cursor.as_ref()?.plane(self.turn, self.size))
     }
 
-    /// Lets the clients' buffers go.
+    /// Releases the client buffers.
     pub fn release_buffers(&mut self) {
         for layer in &mut self.layers {
             layer.buffer = None;
         }
     }
 
-    /// Whether one client's buffer is all that the primary plane shows.
+    /// Whether the primary plane scans out a client's buffer directly.
     pub fn is_direct(&self) -> bool {
         self.layers.iter().any(|layer| layer.plane == Some(OnPlane::Primary))
     }
 
-    /// Whether the composed picture is the same as that of `other`: what planes show, and the cursor, left aside.
+    /// Whether the composed picture equals that of `other`, regardless of the cursor and of layers on planes.
     pub fn composes_like(&self, other: &Scene) -> bool {
         let composed = |scene: &Scene| scene.layers.iter().filter(|layer| layer.plane.is_none()).count();
         let layers = |scene| Scene::composed_layers(scene);
@@ -246,13 +244,13 @@ impl Scene {
             && layers(self).zip(layers(other)).all(|(a, b)| a.looks_like(b))
     }
 
-    /// Layers that no plane shows, topmost first.
+    /// Layers that are on no plane, topmost first.
     pub fn composed_layers(&self) -> impl Iterator<Item = &Layer> {
         self.layers.iter().filter(|layer| layer.plane.is_none())
     }
 
-    /// Whether drawing this instead of `other` would give the same picture, the cursor left aside. A picture of the lock is
-    /// another one, whatever it looks like: somebody waits for it to be seen.
+    /// Whether this scene would draw the same picture as `other`, regardless of the cursor. A locked scene never
+    /// equals an unlocked scene, because the lock client waits for its presentation.
     pub fn looks_like(&self, other: &Scene) -> bool {
         self.locked == other.locked
             && self.size == other.size

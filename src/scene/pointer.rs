@@ -1,4 +1,4 @@
-//! What is to be drawn at the pointer.
+//! The image to draw at the pointer.
 
 use std::sync::Arc;
 
@@ -10,19 +10,18 @@ use crate::backend::PixelBuffer;
 /// A cursor as pixels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CursorImage {
-    /// Premultiplied `ARGB8888`.
+    /// Premultiplied `ARGB8888` pixels.
     pub pixels: Arc<PixelBuffer>,
-    /// The pixel that points, from the top left.
+    /// The hotspot, in pixels from the top left corner.
     pub hotspot: (i32, i32),
 }
 
-/// What to draw.
+/// Source of the cursor's image.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CursorView {
-    /// Nothing.
     Hidden,
     /// A client's surface tree, with its hotspot at the pointer (surface coordinates).
     Surface(WlSurface, Point<i32, Logical>),
-    /// An image, in physical pixels of the scale that was asked for.
+    /// An image, in physical pixels of the requested scale.
     Image(CursorImage),
 }

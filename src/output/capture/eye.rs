@@ -1,4 +1,4 @@
-//! What somebody who takes pictures has seen: what is to be told him as damage, and whether there is anything new.
+//! Damage and change tracking between a client's captures.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,30 +7,30 @@ use crate::backend::{PixelBuffer, PixelRect};
 use crate::render::Changes;
 use crate::scene::Scene;
 
-/// More rectangles than this are told as the one around them.
+/// With more rectangles, clients get their bounding box.
 const MOST_RECTS: usize = 32;
 
-/// What was seen of something. Shared by whoever takes pictures of it one after another.
+/// The content that a client's captures of one subject have already shown. Shared by its consecutive capture requests.
 #[derive(Debug)]
 pub struct Eye(Mutex<Seen>);
 
 #[derive(Debug)]
 struct Seen {
-    /// Whether the cursor is a part of the pictures.
+    /// Whether the captures include the cursor.
     with_cursor: bool,
     changes: Changes,
-    /// What has changed since the last picture, relative to what it is a part of.
+    /// Damage since the last picture, in pixels of the whole subject.
     damage: Vec<PixelRect>,
-    /// Names what was looked at last.
+    /// Identifies the last scene that was compared.
     moment: Option<(u64, u64)>,
-    /// Of a cursor: its image.
+    /// The last captured image, if the subject is a cursor.
     cursor: Option<Arc<PixelBuffer>>,
-    /// There was a picture.
+    /// At least one picture was taken.
     has_picture: bool,
 }
 
 impl Eye {
-    /// One that has seen nothing. The cursor counts as a part of the picture, or not.
+    /// Nothing captured yet. `with_cursor`: the cursor counts as a part of the picture.
     pub fn new(with_cursor: bool) -> Self {
         let changes = Changes::new(with_cursor);
         let damage = Vec::new();
@@ -38,12 +38,13 @@ impl Eye {
     }
 
     fn lock(&self) -> MutexGuard<'_, Seen> {
-        // Nothing that is done under the lock leaves it in pieces.
+        // No operation under the lock can leave inconsistent data, so a poisoned lock is safe to use.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at `scene`. `moment` is (which scene, how often the cursor was moved without one); `None` where nobody counts.
-    /// Returns how many layers were compared: none of a moment that was looked at before.
+    /// Compares `scene` with the last scene and adds the damage. `moment` is (number of the scene, number of cursor
+    /// moves without a new scene); `None` if these are not counted. Returns the number of layers compared: 0 if
+    /// `moment` has not changed.
     pub(super) fn look(&self, scene: &Scene, moment: Option<(u64, u64)>) -> usize {
         let mut seen = self.lock();
         if moment.is_some() && seen.moment == moment {
@@ -52,7 +53,7 @@ impl Eye {
         let before = std::mem::replace(&mut seen.moment, moment);
         let cursor_moved = before.zip(moment).is_some_and(|(before, moment)| before.1 != moment.1);
         if seen.with_cursor && cursor_moved {
-            // The scene does not say where the cursor was drawn.
+            // The scene does not record where the cursor was drawn.
             seen.changes.forget();
         }
         let changed = seen.changes.look(scene);
@@ -64,13 +65,13 @@ impl Eye {
         scene.layers.len()
     }
 
-    /// Whether a cursor with this image was in no picture.
+    /// Whether this cursor image differs from the last captured image.
     pub(super) fn has_other(&self, image: &Arc<PixelBuffer>) -> bool {
         let seen = self.lock();
         !seen.has_picture || !seen.cursor.as_ref().is_some_and(|known| Arc::ptr_eq(known, image))
     }
 
-    /// A picture of a cursor with this image is to be taken.
+    /// Notes that this cursor image is about to be captured.
     pub(super) fn look_at_cursor(&self, image: &Arc<PixelBuffer>) {
         if self.has_other(image) {
             let mut seen = self.lock();
@@ -79,13 +80,13 @@ impl Eye {
         }
     }
 
-    /// Whether there is something to be seen in `region` that was in no picture.
+    /// Whether `region` has content that no picture has shown.
     pub(super) fn has_news(&self, region: PixelRect) -> bool {
         let seen = self.lock();
         !seen.has_picture || seen.damage.iter().any(|rect| !is_empty(intersection(*rect, region)))
     }
 
-    /// A picture of `region` is taken: what is new in it, relative to it.
+    /// Takes the damage for a picture of `region`, relative to the region.
     pub(super) fn take(&self, region: PixelRect) -> Vec<PixelRect> {
         let mut seen = self.lock();
         let PixelRect { x, y, width, height } = region;
@@ -97,7 +98,7 @@ impl Eye {
         within.map(|rect| PixelRect { x: rect.x - x, y: rect.y - y, ..rect }).collect()
     }
 
-    /// The picture came to nothing: all there is is new.
+    /// The picture failed: the next has full damage.
     pub(super) fn forget(&self) {
         self.lock().has_picture = false;
     }

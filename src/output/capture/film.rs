@@ -1,4 +1,4 @@
-//! What pictures are written into: clients' memory, shared or a device's.
+//! Destination buffers of captures: clients' shared memory or dmabufs.
 
 use std::fs::File;
 use std::io;
@@ -10,29 +10,27 @@ use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufMappingMode, DmabufSyncF
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::wayland::shm::with_buffer_contents_mut;
 
-/// The order of a pixel's colours, and what its fourth byte says.
+/// Channel order of a pixel, and the meaning of its fourth byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Red and blue are exchanged.
     pub swapped: bool,
-    /// The fourth byte says how opaque it is.
+    /// The fourth byte is alpha.
     pub alpha: bool,
 }
 
-/// What a picture is written into. That it is as large as the picture was checked; it is looked at again, where it is memory
-/// that its client may take away.
+/// The destination buffer of a picture. Its size was checked when the request was made; shared memory is checked again,
+/// because the client may shrink it.
 #[derive(Debug)]
 pub struct Film {
-    /// The client's buffer.
     pub buffer: WlBuffer,
-    /// Its pixels.
     pub layout: Layout,
-    /// The memory of a device; `None` where it is shared memory.
+    /// The device's memory; `None` for shared memory.
     pub dmabuf: Option<Dmabuf>,
 }
 
 impl Film {
-    /// Brings pixels from `XRGB8888`, or `ARGB8888` where the picture `is_translucent`, into the order that is wanted.
+    /// Converts pixels from `XRGB8888`, or from `ARGB8888` if the picture `is_translucent`, into this layout.
     pub(super) fn convert(&self, pixels: &mut [u32], is_translucent: bool) {
         let Layout { swapped, alpha } = self.layout;
         let opaque = if alpha && !is_translucent { 0xff00_0000 } else { 0 };
@@ -48,7 +46,7 @@ impl Film {
     }
 }
 
-/// Memory of our own that the kernel copies from.
+/// Our own staging memory (a memfd) from which the kernel copies.
 pub(super) struct Between(File);
 
 impl Between {
@@ -56,7 +54,7 @@ impl Between {
         Ok(Between(File::from(memfd_create("picture", MemfdFlags::CLOEXEC)?)))
     }
 
-    /// Writes whole rows of a picture of `size` from row `first` on. Returns whether the film took them.
+    /// Writes whole rows of a picture of `size`, starting at row `first`. Returns whether the buffer could be written.
     pub fn write(&self, film: &Film, pixels: &[u32], first: usize, size: (i32, i32)) -> bool {
         match &film.dmabuf {
             Some(dmabuf) => write_to_device(dmabuf, pixels, first, size),
@@ -78,13 +76,13 @@ impl Between {
             let end = begin.and_then(|begin| begin.checked_add((rows.max(1) - 1) * stride + row));
             let fits = (data.width, data.height) == size && stride >= row && end.is_some_and(|end| end <= length);
             let Some(begin) = begin.filter(|_| fits) else { return false };
-            // Rows without a gap between them are one.
+            // Contiguous rows are written as one piece.
             let (piece, pieces) = if stride == row { (bytes.len(), 1) } else { (row, rows) };
             (0..pieces).all(|number| {
                 let (to, from) = (begin + number * stride, number * row);
-                // SAFETY: all bytes from `to` on that are written lie before `end`, and so within the `length` bytes that are
-                // mapped at `start`; nobody unmaps them in this closure. Where the client has taken the memory away the call
-                // fails.
+                // SAFETY: all bytes written from `to` on lie before `end`, and so within the `length`
+                // bytes mapped at `start`; the mapping stays during this closure. If the client has
+                // shrunk the memory, the call fails.
                 let read = unsafe { libc::pread(self.0.as_raw_fd(), start.add(to).cast(), piece, from as libc::off_t) };
                 usize::try_from(read) == Ok(piece)
             })
@@ -93,14 +91,14 @@ impl Between {
     }
 }
 
-/// The same into memory of a device, which nobody can take away.
+/// Writes rows into a dmabuf, which a client cannot shrink.
 #[expect(unsafe_code, reason = "the memory is mapped")]
 fn write_to_device(dmabuf: &Dmabuf, pixels: &[u32], first: usize, (width, height): (i32, i32)) -> bool {
     use smithay::backend::allocator::Buffer as _;
     let (row, height) = (width.unsigned_abs() as usize, height.unsigned_abs() as usize);
     let Some(stride) = dmabuf.strides().next().map(|stride| stride as usize) else { return false };
     let Ok(mapping) = dmabuf.map_plane(0, DmabufMappingMode::READ | DmabufMappingMode::WRITE) else { return false };
-    // It is mapped from its first pixel on.
+    // The mapping starts at the buffer's first pixel.
     let ends = height.max(1).saturating_sub(1) * stride + row * size_of::<u32>();
     let fits = (dmabuf.width() as usize, dmabuf.height() as usize) == (row, height)
         && row > 0
@@ -111,8 +109,8 @@ fn write_to_device(dmabuf: &Dmabuf, pixels: &[u32], first: usize, (width, height
     }
     for (number, source) in pixels.chunks_exact(row).enumerate() {
         let at = (first + number) * stride;
-        // SAFETY: the row lies before `ends`, and so within what is mapped, for as long as `mapping` is there; whoever else
-        // has this memory mapped has it in another place.
+        // SAFETY: the row lies before `ends`, and so within the mapping, for as long as `mapping` lives; other
+        // mappings of this memory have other addresses.
         unsafe {
             let target = mapping.ptr().cast::<u8>().add(at);
             std::ptr::copy_nonoverlapping(source.as_ptr().cast::<u8>(), target, row * size_of::<u32>());

@@ -1,4 +1,4 @@
-//! Windows that a rule keeps out of pictures: where they are seen the picture is black.
+//! Windows that a rule excludes from captures: they appear black.
 
 use smithay::utils::{Physical, Point, Rectangle};
 
@@ -6,16 +6,16 @@ use crate::backend::PixelRect;
 use crate::scene::{EffectKind, Scene};
 use crate::shell::{Shell, Window};
 
-/// How far a blur carries pixels, for each time that it halves its picture: generously.
+/// Upper bound for how far a blur spreads pixels, for each halving of its picture.
 const BLUR_REACH: u32 = 4;
 
-/// What of the panel that shows `scene` has to be black: where such windows are seen, and where what lies above them is blurred with them.
+/// The parts of the panel to blacken: excluded windows in `scene`, and layers above them that blur their content.
 pub(super) fn areas(scene: &Scene, shell: &Shell) -> Vec<PixelRect> {
     let screen = Rectangle::from_size(scene.size);
     let mut above: Vec<Rectangle<i32, Physical>> = Vec::new();
     let mut black = Vec::new();
     for (depth, layer) in scene.layers.iter().enumerate() {
-        // A rule counts from the moment at which it is made.
+        // A new rule applies at once, even to a scene composed before.
         let of_window = || shell.window_of(&layer.surface).is_some_and(Window::is_kept_out);
         let of_layer = || shell.pinned_of(&layer.surface).is_some_and(|pinned| pinned.look().is_kept_out);
         let is_kept_out = || of_window() || of_layer();
@@ -34,7 +34,7 @@ pub(super) fn areas(scene: &Scene, shell: &Shell) -> Vec<PixelRect> {
     black.into_iter().filter(|rect| !rect.is_empty()).map(rect).collect()
 }
 
-/// Where blurs above the layer at `depth` show something of `target`.
+/// The areas of blurs above the layer at `depth` that sample pixels of `target`.
 fn blurred(
     scene: &Scene,
     depth: usize,

@@ -1,21 +1,21 @@
-//! How much of the screen and of windows may be looked at for whoever waits for a change.
+//! Rate limit for comparing scenes on behalf of waiting capture requests.
 //!
-//! A request that waits is looked at in each turn, by comparing all that its picture would show. For one recorder that is
-//! little. A client may have many that wait, each for a window of thousands of surfaces: those are looked at as often as
-//! there is time for, and whoever has been looked at least goes first.
+//! A waiting request compares all layers of its subject in each turn. For one recorder this costs little. A client may
+//! have many waiting requests, each for a window of thousands of surfaces: these are compared as often as the limit
+//! allows, and the client with the fewest recent comparisons goes first.
 
 use ahash::HashMap;
 use smithay::reexports::wayland_server::backend::ClientId;
 
 use upbeat_timing::time::{Instant, Span};
 
-/// Layers that are looked at in a refresh of 60 Hz, for all together: one to two milliseconds.
+/// Layers compared for all clients within a refresh of 60 Hz: one to two milliseconds.
 const MOST: i64 = 1_024;
 const REFRESH: Span = Span::from_nanos(16_666_667);
-/// What a look costs that meets nothing, in layers.
+/// Cost of a comparison without layers, in layers.
 const LOOK: i64 = 4;
 
-/// Layers that were looked at lately; they are forgotten with time.
+/// Layers compared recently; the number decays with time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lately {
     layers: i64,
@@ -33,28 +33,28 @@ impl Lately {
     }
 }
 
-/// Looks for all clients.
+/// Comparisons for all clients.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
     all: Lately,
-    /// Layers, ever.
+    /// Layers compared since the start.
     pub(in crate::output) total: u64,
     of: HashMap<ClientId, Lately>,
 }
 
 impl Looks {
-    /// When the next one may be looked at, if not now. One look may be more than there is room for: the next waits longer.
+    /// When the next comparison may run; `None`: now. One comparison may exceed the limit: the next then waits longer.
     pub fn next(&self, now: Instant) -> Option<Instant> {
         let over = self.all.at(now) - MOST;
         (over > 0).then(|| now + Span::from_nanos(over.saturating_mul(REFRESH.as_nanos()) / MOST + 1))
     }
 
-    /// What `client` was looked at lately.
+    /// Layers compared recently for `client`.
     pub fn of(&self, client: &ClientId, now: Instant) -> i64 {
         self.of.get(client).map_or(0, |lately| lately.at(now))
     }
 
-    /// So many layers were looked at for `client`.
+    /// Counts a comparison of `layers` for `client`.
     pub fn looked(&mut self, client: Option<ClientId>, layers: usize, now: Instant) {
         let layers = i64::try_from(layers).unwrap_or(i64::MAX).saturating_add(LOOK);
         self.all.add(layers, now);

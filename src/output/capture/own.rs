@@ -1,4 +1,4 @@
-//! Pictures of windows for the session itself.
+//! Pictures of windows for the compositor itself.
 
 use std::sync::Arc;
 
@@ -13,17 +13,16 @@ use crate::state::State;
 /// A picture of a window alone.
 #[derive(Debug)]
 pub enum OwnPicture {
-    /// Its pixels.
     Drawn(PixelBuffer),
-    /// A thread can draw it with [`OffScreen`](crate::render::OffScreen). The main thread has to drop it: it holds clients'
-    /// buffers.
+    /// Any thread can draw it with [`OffScreen`](crate::render::OffScreen). The main thread must drop it, because
+    /// it holds client buffers.
     Scene(Box<Scene>),
 }
 
-/// Hears of the picture; `None` where there is none.
+/// Called with the picture; `None` if it failed.
 type Give = Box<dyn FnOnce(&mut State, Option<OwnPicture>)>;
 
-/// A picture that the renderer draws.
+/// A picture that the renderer is drawing.
 pub(super) struct Wanted {
     job: JobId,
     give: Give,
@@ -35,11 +34,12 @@ impl std::fmt::Debug for Wanted {
     }
 }
 
-/// Has a window drawn as it is now, without the cursor. Black where it is kept out of pictures, or locked away.
+/// Draws a window's current content without the cursor. Black if a rule keeps it out of captures or the session is
+/// locked.
 pub fn picture_of_window(state: &mut State, id: WindowId, give: impl FnOnce(&mut State, Option<OwnPicture>) + 'static) {
     let Some(scene) = portrait(state, id, false) else { return give(state, None) };
     let Outputs { renderer, drawn, captures, .. } = &mut state.outputs;
-    // The CPU draws on a thread of the caller. Only the GPU can read buffers of GPU clients.
+    // Pixman can draw on a thread of the caller. Only the GPU can read the buffers of GPU clients.
     let Some(renderer) = renderer.as_mut().filter(|renderer| Renderer::is_threaded(renderer)) else {
         return give(state, Some(OwnPicture::Scene(Box::new(scene))));
     };
@@ -47,14 +47,14 @@ pub fn picture_of_window(state: &mut State, id: WindowId, give: impl FnOnce(&mut
     let canvas = Canvas::new(scene.size, scene.turn);
     let buffer = Buffer { storage, age: 0, slot: 0 };
     let job = Job { scene: Arc::new(scene), with_cursor: false, buffer, canvas };
-    // Frames go first.
+    // Frames of outputs go first.
     match renderer.start(job, false, drawn.clone()) {
         Err(job) => captures.own.push(Wanted { job, give: Box::new(give) }),
         Ok(finished) => give(state, drawn_picture(finished)),
     }
 }
 
-/// The renderer has drawn something. Returns it where it was for somebody else.
+/// Handles a finished render job. Returns the job if it was for another caller.
 pub(super) fn hear(state: &mut State, finished: Finished) -> Option<Finished> {
     let own = &mut state.outputs.captures.own;
     let Some(place) = own.iter().position(|wanted| wanted.job == finished.id) else { return Some(finished) };
@@ -67,7 +67,7 @@ fn drawn_picture(finished: Finished) -> Option<OwnPicture> {
     match (finished.result, finished.job.buffer.storage) {
         (Ok(_), BufferStorage::Memory(pixels)) => Some(OwnPicture::Drawn(pixels)),
         (result, _) => {
-            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a picture");
+            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a capture");
             None
         }
     }

@@ -1,7 +1,7 @@
-//! What pictures are of: an output, a window alone, the cursor.
+//! Capture subjects: an output, a window alone, the cursor.
 //!
-//! No display shows a window alone: its picture is what it has applied when the picture is taken, on black, with its
-//! subsurfaces and popups as far as they lie within its geometry, whether or not others cover it.
+//! No display shows a window alone. Its picture is its applied state when the picture is taken, on black, with its
+//! subsurfaces and popups as far as they lie within its geometry, even if other windows cover it.
 
 use std::sync::Arc;
 
@@ -16,25 +16,23 @@ use crate::scene::{CursorLayer, Scene};
 use crate::shell::{Hand, Window, WindowId};
 use crate::state::State;
 
-/// The cursor's picture where nothing is drawn at the pointer.
+/// Size of the cursor's picture if the cursor is hidden.
 const NO_CURSOR: (i32, i32) = (1, 1);
 
-/// Pixels of a picture of a window at most: a client may say that its window is of any size.
+/// Most pixels of a window's picture: a client may claim any window size.
 const MOST_PIXELS: f64 = 67_108_864.0;
 
-/// What a picture is of.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Subject {
     /// A part of an output, in its physical pixels as they are scanned out.
     Output(Output, PixelRect),
-    /// A window alone.
     Window(WindowId),
-    /// The cursor as it is drawn there.
+    /// The cursor as drawn in that area.
     Cursor(Area),
 }
 
 impl Subject {
-    /// Whether both are of the same thing, whichever part of it.
+    /// Whether both are the same output, window or cursor; the part does not matter.
     pub(super) fn is_of_the_same(&self, other: &Subject) -> bool {
         match (self, other) {
             (Subject::Output(output, _), Subject::Output(other, _)) => output == other,
@@ -43,22 +41,20 @@ impl Subject {
     }
 }
 
-/// Where pictures are taken.
+/// The output or window that a cursor capture belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Area {
-    /// An output.
     Output(Output),
-    /// A window.
     Window(WindowId),
 }
 
-/// What the pointer is on, looked up once for all who ask at the same time: a window may have thousands of surfaces, and be
-/// recorded by hundreds.
+/// The window under the pointer, looked up once for all requests of a turn: a window may have thousands of surfaces and
+/// hundreds of recorders.
 #[derive(Debug, Default)]
 pub struct Pointed(Option<Option<WindowId>>);
 
 impl Pointed {
-    /// Whether what is done with the pointer at `position` is done to window `id`.
+    /// Whether window `id` has the pointer at `position`.
     fn is(&mut self, state: &State, position: Point<f64, Logical>, id: WindowId) -> bool {
         let pointed = self.0.get_or_insert_with(|| {
             let hit = crate::output::scene_on_screen_hit(state, position);
@@ -71,16 +67,15 @@ impl Pointed {
 /// The cursor above an area.
 #[derive(Clone, Debug)]
 pub struct CursorSeen {
-    /// Where it points, in pixels of the area's picture as it is seen.
+    /// Position of the hotspot, in pixels of the area's picture after rotation.
     pub position: (i32, i32),
-    /// The pixel of its image that points.
+    /// The hotspot, in pixels of the image.
     pub hotspot: (i32, i32),
-    /// Its image.
     pub image: Arc<PixelBuffer>,
 }
 
 impl Area {
-    /// Where it is (global logical coordinates), and its physical pixels per logical one; `None` where it is gone.
+    /// Rectangle (global logical coordinates) and scale; `None` if the area is gone.
     fn place(&self, state: &State) -> Option<(Rectangle<i32, Logical>, f64)> {
         match self {
             Area::Output(output) => {
@@ -91,7 +86,7 @@ impl Area {
         }
     }
 
-    /// How large a picture of it is, in pixels; `None` where it is gone.
+    /// Size of a picture of the area, in pixels; `None` if the area is gone.
     pub fn size(&self, state: &State) -> Option<(i32, i32)> {
         match self {
             Area::Output(output) => {
@@ -106,7 +101,7 @@ impl Area {
         }
     }
 
-    /// All of it.
+    /// The whole area as a capture subject.
     pub fn whole(&self, state: &State) -> Option<Subject> {
         let (width, height) = self.size(state)?;
         Some(match self {
@@ -115,7 +110,7 @@ impl Area {
         })
     }
 
-    /// The cursor, if anything of it lies above the area and the session is not locked.
+    /// The cursor, if a part of it lies above the area and the session is not locked.
     pub fn cursor(&self, state: &mut State, pointed: &mut Pointed) -> Option<CursorSeen> {
         let (rect, scale) = self.place(state).filter(|_| !state.shell.lock().covers())?;
         let position = state.pointer_position();
@@ -127,7 +122,7 @@ impl Area {
         is_seen.then(|| CursorSeen { position: at.into(), hotspot: hotspot.into(), image })
     }
 
-    /// Whether what is done with the pointer at `position` is done to it.
+    /// Whether the area has the pointer at `position`.
     fn has_pointer(&self, state: &State, position: Point<f64, Logical>, pointed: &mut Pointed) -> bool {
         match self {
             Area::Window(id) => pointed.is(state, position, *id),
@@ -135,7 +130,7 @@ impl Area {
         }
     }
 
-    /// The cursor's image as it would be drawn there, whether or not it is.
+    /// Size of the cursor image as it would be drawn in the area, even if the cursor is elsewhere.
     pub fn cursor_size(&self, state: &mut State) -> Option<(i32, i32)> {
         let (_, scale) = self.place(state)?;
         let image = cursor::pointed(state, scale).map(|pointed| pointed.image);
@@ -148,12 +143,12 @@ fn pixels(size: Size<i32, Logical>, scale: f64) -> Size<i32, Physical> {
     Size::from((side(size.w), side(size.h)))
 }
 
-/// A window that has something to show.
+/// The window, if it has content.
 fn shown(state: &State, id: WindowId) -> Option<&Window> {
     state.shell.window(id).filter(|window| window.is_mapped() && !window.geometry().is_empty())
 }
 
-/// Where a window alone is, and the scale of the output that it is on.
+/// Rectangle of a window, and the scale of its output.
 fn window_place(state: &State, window: &Window) -> Option<(Rectangle<i32, Logical>, f64)> {
     let rect = Rectangle::new(window.rect().loc, window.geometry().size);
     let place = state.shell.workspaces().place(window.id);
@@ -164,7 +159,7 @@ fn window_place(state: &State, window: &Window) -> Option<(Rectangle<i32, Logica
     (count <= MOST_PIXELS).then_some((rect, scale))
 }
 
-/// A window as it is now, to be drawn by whoever can. Locked away or kept out of pictures it is black.
+/// A scene of the window's current content. Black if the session is locked or a rule keeps it out of captures.
 pub(super) fn portrait(state: &mut State, id: WindowId, with_cursor: bool) -> Option<Scene> {
     let cursor = if with_cursor { Area::Window(id).cursor(state, &mut Pointed::default()) } else { None };
     let window = shown(state, id)?;

@@ -1,4 +1,4 @@
-//! Windows whose pictures are taken: they count as seen, and are called back as often as if they were.
+//! Captured windows: they count as visible and get callbacks as often as visible windows.
 
 use std::sync::{Arc, Weak};
 
@@ -10,24 +10,23 @@ use crate::state::State;
 use crate::surface::{Entry, Unshown};
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// How often where no output says.
+/// Callback interval if there is no output.
 pub(super) const INTERVAL: Span = Span::from_nanos(16_666_667);
 
-/// For as long as it is there, a window counts as seen.
+/// While this guard lives, a window counts as visible.
 #[derive(Clone, Debug)]
-pub struct Watched(#[expect(dead_code, reason = "that it is there is what it says")] Arc<()>);
+pub struct Watched(#[expect(dead_code, reason = "only its lifetime matters")] Arc<()>);
 
-/// All of them.
 #[derive(Debug, Default)]
 pub struct Windows {
     list: Vec<(WindowId, Weak<()>)>,
     called: Instant,
-    /// When they are called back next; `None` while none of them that nobody sees waits for that.
+    /// When hidden captured windows get callbacks next; `None` while none waits.
     pub(in crate::output) tick: Option<Instant>,
 }
 
 impl Outputs {
-    /// The window counts as seen for as long as what is returned is there.
+    /// The window counts as visible while the returned guard lives.
     pub fn watch(&mut self, window: WindowId) -> Watched {
         let name = Arc::new(());
         self.captures.watched.list.push((window, Arc::downgrade(&name)));
@@ -35,7 +34,7 @@ impl Outputs {
     }
 }
 
-/// Calls back surfaces of such windows that no output shows.
+/// Sends callbacks to captured surfaces that no output shows.
 pub(in crate::output) fn call_back(state: &mut State) {
     let now = state.clock.now();
     let watched = &mut state.outputs.captures.watched;

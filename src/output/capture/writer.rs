@@ -1,7 +1,8 @@
-//! The thread that copies pictures into clients' memory, and draws those that no display shows.
+//! The thread that copies captures into client buffers and draws captures of single windows.
 //!
-//! A client may shrink its memory at any time, and whoever writes there then is killed. Smithay guards against that, but
-//! tells the client at once, which only the main thread may do. So the kernel writes ([`Between`]): it says that it could not.
+//! A client may shrink its shared memory at any time; a process that writes there then gets SIGBUS. Smithay catches the
+//! signal but sends a protocol error at once, which only the main thread may do. So the kernel writes ([`Between`]):
+//! the call fails instead.
 
 use std::io;
 use std::sync::Arc;
@@ -17,46 +18,45 @@ use crate::scene::Scene;
 use crate::state::State;
 use upbeat_record::faults::{self, Fault};
 
-/// As much is written at a time, in bytes: meanwhile nobody else may use the client's memory, not even to draw what it
-/// shows. Some tens of microseconds.
+/// Bytes written at a time. During a write the client's memory is locked, even for drawing; this size takes some tens
+/// of microseconds.
 const AT_ONCE: usize = 256 * 1024;
 
-/// Where a picture comes from.
+/// Source of a capture's pixels.
 #[derive(Debug)]
 pub(super) enum Picture {
-    /// It is there to be read.
+    /// Pixels that can be read at once.
     Shot(Shot),
-    /// It is to be drawn.
+    /// A scene that the thread has to draw first.
     Scene(Box<Scene>),
     /// An image of a cursor, translucent.
     Cursor(Arc<PixelBuffer>),
 }
 
-/// A picture to be written.
+/// A capture for the thread to write.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(in crate::output) number: u64,
     pub(in crate::output) picture: Picture,
-    /// The part of it that is wanted.
+    /// The requested part of the picture.
     pub(in crate::output) region: PixelRect,
     pub(in crate::output) film: Film,
 }
 
-/// What came of it.
+/// Result of a job.
 pub(super) struct Done {
     pub(in crate::output) number: u64,
     pub(in crate::output) succeeded: bool,
-    /// What was drawn: it holds clients' buffers, which the main thread has to let go.
+    /// The drawn scene. It holds client buffers, which only the main thread may release.
     _scene: Option<Box<Scene>>,
 }
 
-/// Writes pictures, one after another. Dropped, it ends with the one that it writes.
+/// Writes captures in sequence. After a drop the thread ends with its current job.
 #[derive(Debug)]
 pub(super) struct Writer(Sender<Job>);
 
 impl Writer {
-    /// Starts the thread. `written` hears which pictures are done, and whether they could be written; `ended`, that the
-    /// thread will write no more.
+    /// Starts the thread. `written` gets each job's result; `ended` is called when the thread writes no more.
     pub fn start(
         handle: &LoopHandle<'static, State>,
         written: fn(&mut State, Done),
@@ -76,7 +76,7 @@ impl Writer {
             for job in handed_over {
                 let succeeded = write(&job, &between, &mut pixels, &mut painter);
                 let Job { number, picture, .. } = job;
-                // The display may have its buffer back before anybody is told.
+                // Release the display's buffer before the result is sent.
                 let scene = match picture {
                     Picture::Scene(scene) => Some(scene),
                     Picture::Shot(_) | Picture::Cursor(_) => None,
@@ -89,7 +89,7 @@ impl Writer {
         Ok(Writer(jobs))
     }
 
-    /// Hands a picture over. Returns whether there is anybody to write it.
+    /// Hands a job to the thread. Returns whether the thread is still running.
     pub fn write(&self, job: Job) -> bool {
         self.0.send(job).is_ok()
     }
@@ -102,7 +102,7 @@ fn write(job: &Job, between: &Between, pixels: &mut Vec<u32>, painter: &mut Opti
         Picture::Scene(scene) => match draw(scene, painter) {
             Ok(drawn) => write_shot(job, &Shot::copied(drawn), false, between, pixels),
             Err(error) => {
-                tracing::warn!(%error, "a window cannot be drawn for a picture");
+                tracing::warn!(%error, "a window cannot be drawn for a capture");
                 false
             }
         },

@@ -1,5 +1,5 @@
-//! Between surfaces that know what they draw for and the grid of their output: which pacing is in force, which targets
-//! are sent and which do not hold any more. Asked once in a turn; decided in [`timing::ahead`](upbeat_timing::ahead).
+//! Clients with `upbeat_frame_pacing_v1`: decides once in a turn which pacing is in effect, and sends or revokes the
+//! targets of each surface. The decisions themselves are made in [`timing::ahead`](upbeat_timing::ahead).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
@@ -14,7 +14,7 @@ use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::{Clock, Instant, Span};
 use upbeat_timing::virtualizer::Grid;
 
-/// A pacing object was made.
+/// A client created a frame pacing object for `surface`.
 pub fn begin(state: &mut State, surface: &WlSurface) {
     let now = state.clock.now();
     let client = state.surfaces.client_of(surface);
@@ -24,7 +24,7 @@ pub fn begin(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Decides anew for every surface with a pacing object, and sends the targets that are due.
+/// Updates the effective pacing of every surface with a frame pacing object, and sends its due targets.
 pub(in crate::output) fn attend_all(state: &mut State) {
     pacing::let_go(state);
     let now = state.clock.now();
@@ -39,8 +39,8 @@ pub(in crate::output) fn attend_all(state: &mut State) {
     }
 }
 
-/// Clients that wish for it are called back once more for the refresh that they have committed for, where that fits: before it
-/// is latched.
+/// Schedules a second callback for a refresh that the client has already committed for, if the client asked for it and
+/// its next commit would still be in time for the latch.
 pub(in crate::output) fn shoot_again(state: &mut State) {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
@@ -55,7 +55,7 @@ pub(in crate::output) fn shoot_again(state: &mut State) {
     });
 }
 
-/// The first refresh that the surface was promised and may still commit for.
+/// The first refresh for which the surface got a target and may still commit.
 fn promised(entry: &Entry) -> Option<RefreshIndex> {
     entry.frame_pacing()?.ledger()?.machine.promised()
 }
@@ -112,13 +112,14 @@ fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: In
     }
 }
 
-/// The grid of the targets that follow now, and its first refresh that is not decided; `coming`: the output's next refresh.
+/// The grid of the following targets, and its first refresh without a decided target; `coming`: the output's next
+/// refresh.
 fn chain(machine: &mut Ahead, output: &OutputState, coming: RefreshIndex, now: Instant) -> (Grid, RefreshIndex) {
     let begun = now + machine.cost();
     chain_from(machine, output, coming, begun)
 }
 
-/// The same for content that is there at `ready`.
+/// The same for content that is finished at `ready`.
 fn chain_from(machine: &mut Ahead, output: &OutputState, coming: RefreshIndex, ready: Instant) -> (Grid, RefreshIndex) {
     let shows = output.conductor.output();
     let grid = grid_of(output, coming);
@@ -154,7 +155,7 @@ fn send(output: &mut OutputState, listener: &dyn FrameListener, issued: Issued, 
     listener.tell_target(issued, published.present - published.ready_by, issued.refresh.since(next));
 }
 
-/// The callback of a surface that is paced just in time: its target. Returns whether one was sent.
+/// Sends the target of a surface that is paced just in time with its callback. Returns whether a target was sent.
 pub(in crate::output) fn answer_callback(
     entry: &mut Entry,
     output: &mut OutputState,
@@ -172,7 +173,7 @@ pub(in crate::output) fn answer_callback(
     if !ledger.machine.waits_for_callback() {
         return false;
     }
-    // The refresh is when content could be shown that is there by its latch.
+    // `refresh` becomes the refresh that can show content finished by its latch.
     let (grid, refresh) = chain_from(&mut ledger.machine, output, refresh, now);
     let Some(issued) = ledger.machine.answer(grid, refresh, now) else { return false };
     entry.foresee(issued.present, now);
@@ -180,7 +181,7 @@ pub(in crate::output) fn answer_callback(
     true
 }
 
-/// Nobody sees the surface: one request is answered with each tick.
+/// Answers one target request of a hidden surface with each tick.
 pub(in crate::output) fn answer_hidden(entry: &Entry, output: Option<&mut OutputState>, now: Instant) {
     let Some(listener) = entry.frame_pacing() else { return };
     let Some(mut ledger) = listener.ledger() else { return };
@@ -193,7 +194,7 @@ pub(in crate::output) fn answer_hidden(entry: &Entry, output: Option<&mut Output
             }
         }
         None => {
-            // There is no display: the ticks are the refreshes.
+            // Without an output the ticks serve as refreshes.
             let interval = pacing::HIDDEN_INTERVAL;
             let grid = Grid { refresh: RefreshIndex(0), present: now + interval, interval };
             if let Some(issued) = ledger.machine.answer(grid, RefreshIndex(0), now) {
@@ -203,7 +204,7 @@ pub(in crate::output) fn answer_hidden(entry: &Entry, output: Option<&mut Output
     }
 }
 
-/// The refresh of the target that a commit of `surface` is bound to, if it still holds.
+/// The target that a commit of `surface` is bound to, unless it was revoked.
 pub(in crate::output) fn target_of(state: &State, surface: &WlSurface, bound: &Bound) -> Option<Target> {
     let entry = state.surfaces.get(surface)?;
     let output = entry.output().or(state.outputs.first()).and_then(|id| state.outputs.by_id(id));

@@ -1,4 +1,4 @@
-//! Frame callbacks are sent: to one client when its pacer says so, and once a second to those whom nobody sees.
+//! Sends frame callbacks: to a client when its pacer decides, and to hidden surfaces once a second.
 
 use crate::output::OutputState;
 use crate::output::Outputs;
@@ -16,7 +16,7 @@ use upbeat_timing::record::ClientFrameRecord;
 use upbeat_timing::target::Target;
 use upbeat_timing::time::{Clock, Instant};
 
-/// Sends the callbacks of one client.
+/// Sends the due callbacks of one client.
 pub(in crate::output) fn call_back(
     state: &mut State,
     id: OutputId,
@@ -43,14 +43,15 @@ pub(in crate::output) fn call_back(
     let due_sequence = output.due_sequence(target.id);
     let ready_by = ready_by(output, pacer, target);
     let mut called = false;
-    // A surface that was not seen yet may ask for its first target.
+    // A surface that no scene has shown yet may still request its first target.
     surfaces.for_each_awake(|entry| {
         if entry.client() != client || entry.output().or(first) != Some(id) {
             return;
         }
         let answered = ahead::answer_callback(entry, output, target.id, now);
         let may_be_called = spare_buffer::may_be_called(entry, output, runs_ahead);
-        // What was committed with it is latched first.
+        // A second callback answers only target requests: callbacks committed with the first content wait for
+        // its latch.
         let wants = entry.wants_callback() && entry.output().is_some() && may_be_called && !is_second;
         if !(answered || wants) {
             return;
@@ -78,19 +79,19 @@ pub(in crate::output) fn call_back(
     });
     outputs.objects_ended |= called;
     if !called && let Some(pacer) = output.conductor.pacer_mut(pacer) {
-        // The callback went with its surface.
+        // The callback was destroyed with its surface.
         pacer.withdraw();
     }
 }
 
-/// By when a client is to be there with what it draws for `target`.
+/// Deadline for the client's content for `target`.
 fn ready_by(output: &OutputState, pacer: PacerId, target: Target) -> Instant {
     let machine = output.conductor.output();
     let row = output.conductor.pacer(pacer).filter(|pacer| pacer.row().is_some());
     row.map_or(target.ready_by, |pacer| pacer.deadline(target.id, machine))
 }
 
-/// Once a second: whoever waits for a callback and cannot be seen.
+/// Sends the waiting callbacks of hidden surfaces, once a second.
 pub(in crate::output) fn call_hidden_back(state: &mut State) {
     let now = state.clock.now();
     if state.outputs.hidden_tick.is_none_or(|tick| tick > now) {
@@ -104,7 +105,7 @@ pub(in crate::output) fn call_hidden_back(state: &mut State) {
     surfaces.for_each_awake(|entry| {
         let has_content = surface::has_content(entry.surface());
         let new = entry.output().is_none() && first.is_some() && entry.waiting() > 0 && !has_content;
-        // The first frames of a surface wait for their refreshes.
+        // The first frames of a new surface wait for their refreshes.
         if outputs.sees(entry) || new {
             return;
         }
@@ -118,8 +119,8 @@ pub(in crate::output) fn call_hidden_back(state: &mut State) {
             opened.push(entry.surface().clone());
         }
         entry.latch().discard(Unshown::Unseen);
-        // The callbacks of a blank surface wait for its first content. One that was hidden since has to be called back: its
-        // client may wait for that before it does anything else.
+        // A surface that never had content keeps its callbacks until its first content. A surface that had
+        // content and is hidden now must get them, because its client may do nothing else before.
         if !entry.is_blank() {
             entry.call_back(now, None);
         }
@@ -133,8 +134,9 @@ pub(in crate::output) fn call_hidden_back(state: &mut State) {
 }
 
 impl Outputs {
-    /// Whether the surface has content that may be seen with the next latch: no output that may show it has latched since.
-    /// One that never does holds nobody up.
+    /// Whether the next latch may show the surface's new content: no output that may show the surface has latched
+    /// since its commit. After [`HIDDEN_INTERVAL`] the surface counts as hidden, so that an output that never
+    /// latches delays no client.
     fn is_about_to_look_at(&self, entry: &Entry, now: Instant) -> bool {
         let Some(since) = entry.fresh_since().filter(|since| now - *since < HIDDEN_INTERVAL) else { return false };
         let mut may_show = self.list.iter().filter(|output| entry.output().is_none_or(|own| own == output.id));

@@ -1,4 +1,4 @@
-//! Early callbacks: what a client draws, for the proof that it draws for the time of its callbacks
+//! Early callbacks: fingerprints of a client's frames, as proof that the client draws for the time in its callbacks
 //! ([`upbeat_timing::pacer::Verdict`]).
 
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
@@ -14,11 +14,11 @@ use upbeat_timing::id::ClientId;
 use upbeat_timing::pacer::{EarlyRule, Verdict};
 use upbeat_timing::time::{Instant, Span};
 
-/// What processes call themselves that stand for X clients: Xwayland itself, and the one that manages its windows where
-/// the compositor does not (names as the kernel keeps them, 15 bytes).
+/// Names of processes that act for X clients: Xwayland itself, and the external window manager xwayland-satellite
+/// (names as the kernel keeps them, 15 bytes).
 const XWAYLAND: [&str; 2] = ["Xwayland", "xwayland-satell"];
 
-/// What a rule that asks for early callbacks means for `client`.
+/// The effect of a rule for early callbacks on `client`.
 pub(in crate::output) fn rule_for(surfaces: &Surfaces, display: &DisplayHandle, client: ClientId) -> EarlyRule {
     let surface = surfaces.of_client(client).next();
     let process = surface.and_then(|entry| guard::process_of(display, &entry.surface().client()?));
@@ -26,8 +26,8 @@ pub(in crate::output) fn rule_for(surfaces: &Surfaces, display: &DisplayHandle, 
     if is_xwayland { EarlyRule::Xwayland } else { EarlyRule::OnProof }
 }
 
-/// The time that the callback of `client` carries which is being sent, where (`time`, `interval`) are the refresh before its
-/// target and what lies between the two.
+/// The time argument for the callback that is being sent to `client`. (`time`, `interval`): the refresh before its
+/// target, and the distance between the two.
 pub(in crate::output) fn tell_time(
     output: &mut OutputState,
     client: ClientId,
@@ -47,7 +47,7 @@ pub(in crate::output) fn tell_time(
     told
 }
 
-/// A client commits `buffer`: what it shows is looked at if somebody wants to know.
+/// A client commits `buffer`: takes its fingerprint if the pacer needs it.
 pub(in crate::output) fn drawn(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) {
     let State { surfaces, outputs, .. } = state;
     let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
@@ -61,7 +61,7 @@ pub(in crate::output) fn drawn(state: &mut State, surface: &WlSurface, buffer: &
     if let Some(entry) = surfaces.get_mut(surface) {
         entry.set_fingerprint(fingerprint);
     }
-    // A client is called back as one, and so is what it shows: all of its surfaces there, in any order.
+    // Callbacks go to a client as a whole, so the fingerprint covers all of its surfaces on this output, in any order.
     let shown = surfaces.of_client(client.id).filter(|entry| entry.output() == Some(id));
     let numbers = shown.filter_map(|entry| Some(entry.fingerprint()?.rotate_left(entry.id().0)));
     let all = fingerprint.map(|_| numbers.fold(0, |all, number| all ^ number));

@@ -1,12 +1,13 @@
-//! What of a client's memory is scanned out as it stands, so that it can write ahead of the beam (`upbeat_late_latch_v1`).
+//! Scans out a part of a client's buffer in place, so that the client can write ahead of the beam
+//! (`upbeat_late_latch_v1`).
 //!
 //! ```text
-//!   commit with a wish ─► is it seen whole, alone, as its buffer has it, on a display that can? ─► share ─► active
-//!   each turn, and each latch before it draws: is it still? ─ no ─► no more read, inactive, all of it drawn anew
+//!   commit with a wish ─► wholly visible, unobscured, unscaled, and supported by the display? ─► share ─► active
+//!   each turn, and each latch before it draws: still so? ─ no ─► sharing ends, inactive, the screen is repainted
 //! ```
 //!
-//! While it is shared, nothing of it is drawn again that was drawn once: the display reads it. So what is on screen when that ends
-//! is drawn from its beginning.
+//! A shared part is not repainted, because the display reads it from the client's buffer. When sharing ends, the whole
+//! screen is therefore repainted.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::backend::ObjectId;
@@ -30,32 +31,32 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::record::Need;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// A client is told anew where the beam is when that is off by more: a third of what it should leave ahead of it.
+/// Largest error of the beam times that a client was sent before it gets new times: a third of its distance to the
+/// beam.
 const MOST_OFF: Span = Span::from_micros(100);
 
-/// Surfaces of which something may be shared.
+/// Surfaces that may have a part of their buffer scanned out in place.
 #[derive(Debug, Default)]
 pub struct Fronts {
     surfaces: Vec<WlSurface>,
-    /// Whether the user lets them be.
+    /// Whether the configuration allows it.
     is_on: bool,
-    /// When to look again at what was shared too lately.
+    /// When to try again to share a buffer after the last attempt was too recent.
     pub(in crate::output) again: Option<Instant>,
 }
 
-/// What an output scans out of a client's memory.
+/// The part of a client's buffer that an output scans out in place.
 #[derive(Debug)]
 pub struct Shared {
     surface: WlSurface,
     buffer: ObjectId,
-    /// Of the screen.
+    /// In pixels of the screen.
     rect: PixelRect,
-    /// Of the buffer.
+    /// In pixels of the buffer.
     from: PixelRect,
     read_ahead: ReadAhead,
 }
 
-/// A client's memory.
 #[derive(Debug)]
 struct Memory {
     buffer: WlBuffer,
@@ -68,19 +69,19 @@ impl FrontMemory for Memory {
     }
 }
 
-/// Whether memory is shared from now on. What is shared goes on if it may.
+/// Switches sharing on or off. The next turn ends existing shares if it is off.
 pub fn switch(state: &mut State, on: bool) {
     state.outputs.fronts.is_on = on;
 }
 
-/// `surface` may ask for it from now on.
+/// The client of `surface` may request sharing from now on.
 pub fn begin(state: &mut State, surface: &WlSurface) {
     let surfaces = &mut state.outputs.fronts.surfaces;
     surfaces.retain(Resource::is_alive);
     surfaces.push(surface.clone());
 }
 
-/// Its object is gone: that says that its client does not write any more.
+/// The client destroyed the protocol object, which states that it no longer writes.
 pub fn end(state: &mut State, surface: &WlSurface) {
     state.outputs.fronts.surfaces.retain(|known| known != surface);
     if let Some(entry) = state.surfaces.get_mut(surface) {
@@ -93,7 +94,7 @@ pub fn end(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// The client of `surface` has stopped to write.
+/// The client of `surface` has stopped writing.
 pub fn acknowledge(state: &mut State, surface: &WlSurface, serial: u32) {
     if let Some(front) = front_mut(state, surface) {
         front.acknowledge(serial);
@@ -110,7 +111,7 @@ pub fn written(state: &mut State, surface: &WlSurface, id: u32, rect: PixelRect)
     }
 }
 
-/// The beam has passed what output number `index` shares.
+/// The beam has passed the shared part of output number `index`.
 pub(in crate::output) fn scanned(state: &mut State, index: usize, scanned: Scanned) {
     let now = state.clock.now();
     let Some(output) = state.outputs.list.get_mut(index) else { return };
@@ -126,7 +127,7 @@ pub(in crate::output) fn scanned(state: &mut State, index: usize, scanned: Scann
     }
 }
 
-/// Whatever is shared is still seen as it has to be, and what can be shared is.
+/// Ends shares that no longer meet the conditions, and starts the shares that do.
 pub(in crate::output) fn attend(state: &mut State) {
     if state.outputs.fronts.surfaces.is_empty() && state.outputs.list.iter().all(|output| output.front.is_none()) {
         return;
@@ -146,8 +147,7 @@ pub(in crate::output) fn attend(state: &mut State) {
     }
 }
 
-/// Output `id` is about to show `scene`: if what it shares is not seen there as it has to be, it is not shared any more, before
-/// anything is drawn.
+/// Called before output `id` shows `scene`: ends its share before drawing if `scene` no longer meets the conditions.
 pub(in crate::output) fn check(state: &mut State, id: OutputId, scene: &Scene) {
     let Some(shared) = state.outputs.by_id_mut(id).and_then(|output| output.front.take()) else { return };
     let wish = wish_of(&shared.surface);
@@ -176,7 +176,8 @@ fn fulfil(state: &mut State, surface: &WlSurface, wish: FrontState) {
     let now = state.clock.now();
     let Some(id) = state.surfaces.get(surface).and_then(|entry| entry.output()) else { return };
     let Some(output) = state.outputs.by_id(id) else { return };
-    // What is drawn is shown first, and one that comes and goes is not begun more often than there are pictures.
+    // The newest drawn scene must be on screen first. Sharing starts at most once a refresh even if a client
+    // toggles it.
     if !Arc::ptr_eq(&output.drawn, &output.on_screen) || output.front.is_some() {
         return;
     }
@@ -209,7 +210,7 @@ fn fulfil(state: &mut State, surface: &WlSurface, wish: FrontState) {
     }
 }
 
-/// Where in `scene` what `surface` wishes is seen, and in which buffer it is.
+/// The rectangle in `scene` that shows the part requested by `surface`, and the buffer that holds it.
 fn sight(
     state: &mut State,
     id: OutputId,
@@ -266,7 +267,7 @@ fn front_mut<'a>(state: &'a mut State, surface: &WlSurface) -> Option<&'a mut Fr
 }
 
 impl Outputs {
-    /// How many outputs scan out a client's memory. For tests.
+    /// How many outputs scan out a client's buffer in place. For tests.
     pub fn shared(&self) -> usize {
         self.list.iter().filter(|output| output.front.is_some()).count()
     }
@@ -277,7 +278,7 @@ impl OutputState {
         self.front.as_ref().is_some_and(|shared| shared.surface == *surface)
     }
 
-    /// Nothing is read any more; what was read is drawn anew.
+    /// Ends sharing and repaints the screen.
     fn stop_sharing(&mut self) {
         if self.front.take().is_some() {
             self.display.share(None);
@@ -287,7 +288,7 @@ impl OutputState {
         }
     }
 
-    /// When the beam reads what of what is shared.
+    /// When the beam reads the shared lines.
     fn times(&self, shared: &Shared) -> Option<ScanTimes> {
         let scan = self.display.capabilities().scan?;
         let vsync = self.conductor.output().vsync();
@@ -296,7 +297,7 @@ impl OutputState {
         Some(ScanTimes { anchor, interval: vsync.interval(), line_time: scan.line_time(), first_line })
     }
 
-    /// When what is written into `rect` of the shared buffer is lit, if it was there at `now`.
+    /// When a write into `rect` of the shared buffer reaches light if it was finished at `now`.
     fn light_of(&mut self, rect: PixelRect, now: Instant) -> Option<Instant> {
         self.ask_phase(now);
         let shared = self.front.as_ref()?;

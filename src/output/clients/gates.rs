@@ -1,4 +1,4 @@
-//! Gates of updates that waited are opened.
+//! Opens the gates (Smithay's blockers) of updates that waited.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -6,7 +6,7 @@ use smithay::wayland::compositor::CompositorHandler;
 
 use crate::state::State;
 
-/// Tells Smithay that gates of these surfaces are open: once for each client, and never from within a commit.
+/// Notifies Smithay that blockers of these surfaces have cleared: once for each client, and never from within a commit.
 pub(in crate::output) fn clear_blockers(state: &mut State, surfaces: &[WlSurface]) {
     let mut told = Vec::new();
     for client in surfaces.iter().filter_map(Resource::client) {

@@ -1,4 +1,4 @@
-//! The clients of an output: which of them is called back when, and what it is told.
+//! The clients of an output: when each gets frame callbacks, and with which target.
 
 pub mod ahead;
 pub(super) mod calling_back;

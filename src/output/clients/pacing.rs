@@ -1,4 +1,4 @@
-//! Between surfaces and pacers: who is called back when, and what the answer cost.
+//! Connects surfaces to pacers: when a client gets a callback, and how long its answer took.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
@@ -16,21 +16,21 @@ use upbeat_timing::record::ClientFrameRecord;
 use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// How often surfaces that nobody sees are called back: often enough that nobody hangs, too seldom to cost anything.
+/// Interval of callbacks for hidden surfaces: often enough that no client hangs, too seldom to cost much.
 pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
 
-/// How a client is paced on one output.
+/// Pacing of a client on one output.
 #[derive(Debug)]
 pub struct ClientPacing {
-    /// Its pacer.
     pub(in crate::output) pacer: PacerId,
     pub(in crate::output) clock: Option<upbeat_record::process_clock::ProcessClock>,
-    /// When it committed last since it was called back, while some of its surfaces have not; and the next refresh by then.
+    /// Set while only some of the client's surfaces have answered their callback: when the last of them committed,
+    /// and the next refresh at that time.
     pub(in crate::output) partial: Option<(Instant, RefreshIndex)>,
 }
 
 impl Outputs {
-    /// The output that paces `entry`, and its client's pacing there; made when it is missing.
+    /// The output that paces `entry` and the client's pacer there; created if missing.
     pub(in crate::output) fn pacing_of(
         &mut self,
         entry: &Entry,
@@ -50,7 +50,7 @@ impl Outputs {
     }
 }
 
-/// A callback was asked for that needs no latch: nothing changed, or the client runs ahead.
+/// A client requested a callback that needs no latch: either nothing changed, or the client runs ahead.
 pub(in crate::output) fn callback_wanted(state: &mut State, surface: &WlSurface) {
     let now = state.clock.now();
     let Some((entry, client)) = state.surfaces.get(surface).zip(state.surfaces.client_of(surface)) else { return };
@@ -69,14 +69,14 @@ pub(in crate::output) fn callback_wanted(state: &mut State, surface: &WlSurface)
 }
 
 impl Outputs {
-    /// Whether something of the surface was visible in the last scene of its output.
+    /// Whether a part of the surface was visible in the last scene of its output.
     pub fn sees(&self, entry: &Entry) -> bool {
         let output = entry.output().and_then(|id| self.by_id(id));
         output.is_some_and(|output| output.on && entry.seen() == output.stage.arrangement())
     }
 }
 
-/// A commit with new content came in.
+/// A client committed new content.
 pub(in crate::output) fn committed(state: &mut State, surface: &WlSurface, commit: Commit) -> Committed {
     note_commit(state, surface, commit).unwrap_or_default()
 }
@@ -87,15 +87,16 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
     let State { surfaces, outputs, .. } = state;
     let was_called = surfaces.get(surface)?.called().is_some();
     if !is_own && !was_called {
-        // Its subsurfaces have said all.
+        // The commits of its subsurfaces were recorded already.
         return None;
     }
-    // What it draws ahead says nothing of what its callbacks are for.
+    // A commit that was drawn ahead does not measure the cost of answering a callback.
     let queued = queued || (bound.is_some() && !was_called);
     surfaces.get_mut(surface)?.answered();
     let (output, pacer_id) = outputs.pacing_of(surfaces.get(surface)?, client)?;
     let drawing = output.conductor.pacer(pacer_id).and_then(Pacer::drawing);
-    // While the client is busy with its other surfaces this is not its whole answer, and none at all if nobody asked for it.
+    // While other surfaces of the client still owe a commit, the answer is incomplete. Without a callback it is no
+    // answer at all.
     let busy = drawing.is_some_and(|drawing| is_busy(surfaces, client.id, drawing.sent));
     let pacing = output.clients.get_mut(&client.id)?;
     if was_called || !busy {
@@ -128,7 +129,7 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
     Some(Committed { hold, runs_ahead })
 }
 
-/// A device has drawn what was committed as number `number` of `surface`.
+/// A device has finished drawing commit `number` of `surface`.
 pub(in crate::output) fn finished(state: &mut State, surface: &WlSurface, number: u64, finished: Finished) {
     let State { surfaces, outputs, .. } = state;
     let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
@@ -140,13 +141,14 @@ pub(in crate::output) fn finished(state: &mut State, surface: &WlSurface, number
     }
 }
 
-/// Whether a client has surfaces that were called back at `sent` and have not committed since. One that was called back
-/// before, and let that pass, is not waited for: a browser's window commits once a second, what moves in it sixty times.
+/// Whether a client has surfaces that got the callback sent at `sent` and have not committed since. Surfaces that
+/// ignored an earlier callback are not waited for: a browser's window commits once a second, its moving content sixty
+/// times.
 fn is_busy(surfaces: &Surfaces, client: ClientId, sent: Instant) -> bool {
     surfaces.awake().any(|entry| entry.client() == client && entry.called() == Some(sent))
 }
 
-/// Whether somebody was called back within the last refresh and has not committed yet: what he commits may be late.
+/// Whether a client got a callback within the last refresh and has not committed yet: its commit may be late.
 pub fn is_anybody_drawing(state: &State, now: Instant) -> bool {
     state.outputs.list.iter().any(|output| output.conductor.is_expected_soon(now))
 }
@@ -161,12 +163,12 @@ fn record_commit(
 ) {
     let machine = output.conductor.output();
     let pacer = output.conductor.pacer(pacer);
-    // A second frame that is late misses nothing: its refresh had one.
+    // A late second frame misses nothing, because its refresh already had a frame.
     let is_second = answer.is_some_and(|answer| answer.drawing.is_second) && machine.latched() >= entry.record().target;
     let waits = is_second || answer.is_some_and(|answer| answer.pause) || pacer.is_some_and(Pacer::has_own_time);
     if entry.record().callback_sent.is_none() || entry.record().committed.is_some() || waits {
-        // Nobody had asked for it, or it had nothing to draw then, or it waited for its own time: its target is the next
-        // refresh.
+        // The commit answers no callback: none was sent, or the client had nothing to draw for it, or waited
+        // for its own time. Its target is the next refresh.
         let target = bound.unwrap_or_else(|| machine.target(machine.next_index(now)));
         *entry.record_mut() = ClientFrameRecord {
             client: entry.client(),
@@ -184,7 +186,8 @@ fn record_commit(
     }
     let depth = (entry.waiting() + 1).min(usize::from(u8::MAX)) as u8;
     let record = entry.record_mut();
-    // Who draws ahead may have been called back, too (libraries ask for that by themselves): it is late for what it drew for.
+    // A client that draws ahead may also get callbacks, because libraries request them by themselves. Its frame is
+    // late relative to the bound target.
     let ahead_of_call = bound.filter(|target| target.id > record.target);
     if let Some(target) = ahead_of_call {
         (record.target, record.present) = (target.id, target.present);
@@ -209,7 +212,7 @@ fn record_commit(
     }
 }
 
-/// The frame just recorded is for the refresh of its time stamp, if that is a later one.
+/// Moves the target of the newest record to the refresh of its commit-timing stamp, if that refresh is later.
 fn note_stamp(entry: &mut Entry, output: &OutputState, stamp: Instant) {
     let (machine, record) = (output.conductor.output(), entry.record_mut());
     if machine.vsync().is_variable() {
@@ -224,14 +227,15 @@ fn note_stamp(entry: &mut Entry, output: &OutputState, stamp: Instant) {
     }
 }
 
-/// The latch took the content of these clients: those that asked are due for a callback. Returns whether one is that
-/// was not before.
+/// A latch took the content of these clients, so their requested callbacks are due. Returns whether a callback became
+/// due that was not due before.
 pub(in crate::output) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) -> bool {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
     let mut called = false;
     for client in clients {
-        // A client that came over from another output has no pacer here yet, and none is made before it is called back.
+        // A client that moved here from another output has no pacer yet; create it now, because otherwise it
+        // would get no callback.
         let entry = surfaces.awake().find(|entry| entry.client() == *client && entry.output() == Some(id));
         if let Some((entry, client)) = entry.and_then(|entry| Some((entry, surfaces.client_of(entry.surface())?))) {
             outputs.pacing_of(entry, client);
@@ -240,10 +244,10 @@ pub(in crate::output) fn latched(state: &mut State, id: OutputId, clients: &[Cli
         let Some(pacing) = output.clients.get_mut(client) else { continue };
         let pacer = pacing.pacer;
         if let Some((then, reaches)) = pacing.partial.take() {
-            // Some of its surfaces were called back and had nothing to draw.
+            // Some of its surfaces got a callback and had nothing to draw.
             output.conductor.had_committed(pacer, then, reaches);
         }
-        // Of those that rest nobody wants or waits for anything.
+        // Surfaces at rest have no waiting callbacks or updates.
         let entries = surfaces.awake().filter(|entry| entry.client() == *client && entry.output() == Some(id));
         let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::runs_ahead);
         let (wants, may) = entries.fold((false, true), |(wants, may), entry| {
@@ -261,7 +265,7 @@ pub(in crate::output) fn latched(state: &mut State, id: OutputId, clients: &[Cli
     called
 }
 
-/// An input event was delivered.
+/// An input event was delivered to the client of `surface`.
 pub fn input(state: &mut State, surface: &WlSurface, interrupts: bool, at: Instant, now: Instant) {
     let Some(client) = state.surfaces.client_of(surface) else { return };
     let State { surfaces, outputs, .. } = state;
@@ -272,7 +276,7 @@ pub fn input(state: &mut State, surface: &WlSurface, interrupts: bool, at: Insta
     }
 }
 
-/// Tells the pacers of an output which client has the focus, and which one a button or finger is down on.
+/// Updates the pacers of an output: which client has the focus, and which client holds a pressed button or finger.
 pub(in crate::output) fn attend(
     output: &mut OutputState,
     focused: Option<ClientId>,
@@ -287,21 +291,21 @@ pub(in crate::output) fn attend(
     }
 }
 
-/// Who is attended to on an output, as it was found out with its last scene.
+/// The focused and the pressed client of an output, as of its last scene.
 #[derive(Clone, Debug, Default)]
 pub(in crate::output) struct Attended {
     /// The windows with the focus and under a pressed button.
     windows: [Option<WindowId>; 2],
-    /// The layer surfaces that have the keyboard and are pressed, instead of those.
+    /// Layer surfaces that have the keyboard and are pressed; they take precedence over the windows.
     layers: [Option<WlSurface>; 2],
-    /// Their clients, where they are on this output.
+    /// Their clients, if they are on this output.
     clients: [Option<ClientId>; 2],
-    /// There is a pacer that was not told.
+    /// A new pacer has not got the focus state yet.
     pub(in crate::output) is_stale: bool,
 }
 
 impl Attended {
-    /// These are attended to. Returns whether those are others than before.
+    /// Sets the windows and layer surfaces. Returns whether any of them changed.
     pub fn replace(&mut self, windows: [Option<WindowId>; 2], layers: [Option<WlSurface>; 2]) -> bool {
         let are_others = self.windows != windows || self.layers != layers;
         (self.windows, self.layers) = (windows, layers);
@@ -310,7 +314,7 @@ impl Attended {
 }
 
 impl OutputState {
-    /// Tells the pacer of `client`, if it has one here, whether it has the focus and whether it is held.
+    /// Updates the pacer of `client` on this output: whether the client has the focus and whether it is pressed.
     fn tell_attention(&mut self, client: ClientId, now: Instant) {
         let [focused, held] = self.attended.clients.map(|attended| attended == Some(client));
         let Some(pacer) = self.clients.get(&client).map(|pacing| pacing.pacer) else { return };
@@ -327,7 +331,7 @@ impl OutputState {
     }
 }
 
-/// A gesture ends when the last button or finger goes up, whether or not anything is drawn then.
+/// Ends the gesture when the last button or finger goes up, even if no frame is drawn then.
 pub(in crate::output) fn let_go(state: &mut State) {
     if state.shell.pressed().is_some() {
         return;
@@ -336,7 +340,7 @@ pub(in crate::output) fn let_go(state: &mut State) {
     state.outputs.list.iter_mut().for_each(|output| output.conductor.let_go(now));
 }
 
-/// A surface is gone, and perhaps its client with it.
+/// A surface was destroyed; `client_left`: its client disconnected, too.
 pub(in crate::output) fn surface_gone(state: &mut State, surface: SurfaceId, client: ClientId, client_left: bool) {
     state.outputs.statistics.end(surface);
     state.outputs.surfaces_went = true;
@@ -351,14 +355,14 @@ pub(in crate::output) fn surface_gone(state: &mut State, surface: SurfaceId, cli
     state.outputs.rules.forget(client);
 }
 
-/// Outputs remember who has entered them: they forget all who are gone at once.
+/// Removes destroyed surfaces from each output's list of entered surfaces, all at once.
 pub(in crate::output) fn forget_gone(outputs: &mut Outputs) {
     if std::mem::take(&mut outputs.surfaces_went) {
         outputs.list.iter().for_each(|output| output.output.cleanup());
     }
 }
 
-/// A surface that nobody sees waits for something: it gets it with the next tick.
+/// Schedules the tick that releases waiting updates and callbacks of hidden surfaces.
 pub(in crate::output) fn hidden_waits(outputs: &mut Outputs, now: Instant) {
     outputs.hidden_tick.get_or_insert(now + HIDDEN_INTERVAL);
 }

@@ -1,4 +1,5 @@
-//! Which pacing is asked for: by the configuration, per output and per application, and at run time by a message.
+//! Pacing rules: the requested pacing of each client, from the configuration (per output and per application) and from
+//! run-time messages.
 
 use std::collections::HashMap;
 
@@ -14,31 +15,30 @@ use upbeat_timing::output::LatchPolicy;
 use upbeat_timing::pacer::{EarlyRule, MissBudgets};
 use upbeat_timing::pacing::{Pacing, PacingWish};
 
-/// How clients are to be paced. What counts first: a choice at run time, the application's rule, the output, the
-/// default.
+/// Requested pacing of clients. Precedence: a run-time choice, the application's rule, the output, the default.
 #[derive(Debug, Default)]
 pub struct PacingRules {
-    /// Where nothing else is said.
+    /// Applies where nothing else is configured.
     pub(in crate::output) default: PacingWish,
-    /// The shares of frames that may be late, where no application says otherwise.
+    /// Miss budgets of clients without an application rule.
     pub(in crate::output) budgets: Shares,
-    /// Rules for applications; where several match, the later one counts.
+    /// Rules for applications; the last matching rule counts.
     pub(in crate::output) apps: Vec<AppRule>,
-    /// Nobody is told where devices will be.
+    /// Clients get no predicted input.
     pub(in crate::output) no_predicted_input: bool,
-    /// Rules for windows; the same.
+    /// Rules for windows; the last matching rule counts.
     pub(in crate::output) windows: Vec<WindowRule>,
-    /// Rules for layer surfaces; the same.
+    /// Rules for layer surfaces; the last matching rule counts.
     pub(in crate::output) layers: Vec<LayerRule>,
-    /// Content is never chosen before its latch, though all of it may be there.
+    /// Content is never latched early, even if all of it is ready.
     pub(in crate::output) no_early_latch: bool,
-    /// Whose pacers are to be brought in line with the next turn.
+    /// Clients whose pacers the next turn has to update.
     stale: Stale,
-    /// Asked for at run time. A client is paced as one, so this is for all of its windows.
+    /// Run-time choices. Pacing is per client, so a choice applies to all windows of the client.
     chosen: HashMap<ClientId, PacingWish>,
 }
 
-/// Whom the rules have to be looked up for again.
+/// Clients whose rules must be looked up again.
 #[derive(Debug, Default)]
 struct Stale {
     all: bool,
@@ -46,7 +46,7 @@ struct Stale {
 }
 
 impl PacingRules {
-    /// The rules are those of `config`.
+    /// Takes the rules from `config`.
     pub fn configure(&mut self, config: &Config) {
         (self.default, self.budgets, self.apps) = (config.pacing, config.miss_budget, config.apps.clone());
         self.windows.clone_from(&config.windows);
@@ -56,44 +56,41 @@ impl PacingRules {
         self.changed();
     }
 
-    /// How clients are paced where nothing else is said.
+    /// Pacing of clients where nothing else is configured.
     pub const fn default_wish(&self) -> PacingWish {
         self.default
     }
 
-    /// Paces clients like this where nothing else is said.
+    /// Sets the pacing of clients where nothing else is configured.
     pub const fn set_default(&mut self, wish: PacingWish) {
         self.default = wish;
     }
 
-    /// The rules for applications are these.
     pub fn set_apps(&mut self, apps: Vec<AppRule>) {
         self.apps = apps;
     }
 
-    /// The rules for windows are these.
     pub fn set_windows(&mut self, windows: Vec<WindowRule>) {
         self.windows = windows;
     }
 
-    /// The rules for layer surfaces are these.
     pub fn set_layers(&mut self, layers: Vec<LayerRule>) {
         self.layers = layers;
     }
 
-    /// The rules, or the outputs that they are for, changed.
+    /// Call this after the rules or the set of outputs changed.
     pub fn changed(&mut self) {
         self.stale.all = true;
     }
 
-    /// `client` appeared somewhere, or is called something else.
+    /// Call this after `client` appeared on an output or changed its application id.
     pub fn changed_for(&mut self, client: ClientId) {
         if !self.stale.clients.contains(&client) {
             self.stale.clients.push(client);
         }
     }
 
-    /// What is asked for, for a client that calls itself `app_id` on an output that asks for `output`.
+    /// The requested pacing of a client with the application id `app_id` on an output that requests `output`.
     pub fn find(
         &self,
         client: ClientId,
@@ -106,13 +103,13 @@ impl PacingRules {
         (wish, MissBudgets { free_running: free_running.miss_budget(), interactive: interactive.miss_budget() })
     }
 
-    /// Whether a client that calls itself `app_id` may be called back early, once it has proven that it can stand it.
-    /// Nothing but a rule for it says so.
+    /// Whether a client with the application id `app_id` may get early callbacks once it has proven that it handles
+    /// them. Only a rule for it can allow this.
     fn early(&self, app_id: Option<&str>) -> bool {
         AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).early_callbacks
     }
 
-    /// Whether a client that calls itself `app_id` is told where devices will be.
+    /// Whether a client with the application id `app_id` gets predicted input.
     fn foretells(&self, app_id: Option<&str>) -> bool {
         let rule = AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).predicted_input;
         rule.unwrap_or(!self.no_predicted_input)
@@ -123,7 +120,7 @@ impl PacingRules {
         LayerRule::settle(&self.layers, namespace)
     }
 
-    /// The client is gone.
+    /// Drops the choice made for a client that has disconnected.
     pub(in crate::output) fn forget(&mut self, client: ClientId) {
         self.chosen.remove(&client);
     }
@@ -169,8 +166,8 @@ pub fn set_client_wish(state: &mut State, client: ClientId, wish: PacingWish) {
     rules.changed_for(client);
 }
 
-/// Brings every pacer in line with the rules, if anything about them or about who they are for has changed: a client
-/// appeared or named itself, an output came, the configuration was read, a message came.
+/// Updates the pacers whose rules may have changed: after a client appeared or named itself, an output was added, the
+/// configuration was read or a message arrived.
 pub(in crate::output) fn refresh(state: &mut State) {
     let stale = std::mem::take(&mut state.outputs.rules.stale);
     if !stale.all && stale.clients.is_empty() {
@@ -187,7 +184,7 @@ pub(in crate::output) fn refresh(state: &mut State) {
     let State { surfaces, outputs, shell, display_handle, .. } = state;
     let early_rule = |client| crate::output::clients::early::rule_for(surfaces, display_handle, client);
     let app_id = |client: ClientId| {
-        // A client with several windows is paced by the name of its oldest.
+        // The application id of a client with several windows is that of its oldest.
         let named = surfaces.of_client(client).filter_map(|entry| {
             let window = shell.window_of_root(entry.surface())?;
             Some((window.id, window.app_id()?))
@@ -196,7 +193,7 @@ pub(in crate::output) fn refresh(state: &mut State) {
     };
     let Outputs { list, rules, .. } = outputs;
     let mut foretold = Vec::new();
-    // Once for each client: its name is looked for among all of its surfaces.
+    // Once for each client, because its application id is searched among all of its surfaces.
     let mut foretells = HashMap::new();
     for entry in surfaces.iter().filter(|entry| entry.foresight().is_some()) {
         if stale.all || stale.clients.contains(&entry.client()) {

@@ -1,13 +1,15 @@
-//! When a client with a second period of slack is called back for its next frame: as soon as it has a buffer to draw it into.
+//! Callbacks of clients with a second period of slack: the next frame's callback is sent as soon as the client has a
+//! buffer to draw into.
 //!
 //! ```text
-//!   latch k-1 ──── n is applied, and n-1 goes back: nothing shows it any more ──── latch k (n) ──── light k
-//!       ▲              └─► called back for n+1, which is shown at k+1
+//!   latch k-1 ──── n is applied; n-1 is released: no scene shows it any more ──── latch k (n) ──── light k
+//!       ▲              └─► callback for n+1, which is shown at k+1
 //!       └ until then n waits, if it was committed before
 //! ```
 //!
-//! So two buffers are enough where all is composed, and nobody has fewer. How many a client could have is not known: one that
-//! makes them when it needs them has made as many as it needed so far ([`spare_buffer`](crate::output::clients::spare_buffer)).
+//! So two buffers are enough where every frame is composed, and every client has two. How many buffers a client could
+//! have is not known: a client that allocates on demand has allocated as many as it needed so far
+//! ([`spare_buffer`](crate::output::clients::spare_buffer)).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
@@ -21,8 +23,8 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::Clock;
 
-/// The latch for `index` is over: what waits only for the refresh behind it is applied now. No latch lies between, and what
-/// was shown before goes back to its client a refresh earlier.
+/// Called after the latch for `index`: applies updates that wait only for the following refresh. No other latch lies
+/// between, so the screen shows the same, and the former buffer is released a refresh earlier.
 pub(in crate::output) fn apply_next(state: &mut State, id: OutputId, index: RefreshIndex) {
     let first = state.outputs.first();
     let next = index.next();
@@ -37,7 +39,7 @@ pub(in crate::output) fn apply_next(state: &mut State, id: OutputId, index: Refr
     }
 }
 
-/// An update of `surface` was applied, or waits: its client is called back if it runs ahead and can draw.
+/// An update of `surface` was applied or queued: sends its client the next callback if it runs ahead and can draw.
 pub(in crate::output) fn committed(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get(surface) else { return };
     let Some(output) = entry.output().or(state.outputs.first()).and_then(|id| state.outputs.by_id(id)) else { return };
@@ -46,7 +48,7 @@ pub(in crate::output) fn committed(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Buffers of clients on output `id` may have gone back: those that run ahead and waited for that are called back.
+/// Buffers on output `id` may have been released: sends callbacks to clients that run ahead and waited for a buffer.
 pub(in crate::output) fn resume(state: &mut State, id: OutputId) {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
@@ -62,7 +64,7 @@ pub(in crate::output) fn resume(state: &mut State, id: OutputId) {
     }
 }
 
-/// Whether the client of a surface is to be called back before what it committed is latched, and is not yet.
+/// Whether the surface's client gets its next callback before its last commit is latched, and no callback is due yet.
 fn runs_ahead(entry: &Entry, output: &OutputState) -> bool {
     let pacer = output.clients.get(&entry.client()).and_then(|pacing| output.conductor.pacer(pacing.pacer));
     pacer.is_some_and(|pacer| pacer.runs_ahead() && !pacer.is_waiting())

@@ -1,4 +1,4 @@
-//! What surfaces ask of outputs, answered by the parts that know.
+//! Implements the traits through which surfaces query outputs.
 
 use std::sync::Arc;
 
@@ -26,14 +26,15 @@ use upbeat_timing::id::{ClientId, SurfaceId};
 use upbeat_timing::target::Target;
 use upbeat_timing::time::{Clock, Instant};
 
-/// What outputs show: another one whenever something else may be seen. For each whether it is on, how many scenes were chosen for
-/// it, and where the one is in memory that it shows: none of those that there were by then is in the same place.
+/// Identifies the content of all outputs: the value differs whenever visible content may differ. For each output:
+/// whether it is on, its number of latches, and the address of its newest scene. The address tells apart scenes that
+/// were recorded ahead without a latch: they exist at the same time, so no two of them share an address.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Showing(Vec<(bool, u64, usize)>);
 
 impl Outputs {
-    /// Whether an output that is on shows something of what any of `surfaces` is a part of: some programs cover their window
-    /// with subsurfaces of their own.
+    /// Whether an output that is on shows any surface of the trees that `surfaces` belong to: some programs cover
+    /// their window with their own subsurfaces.
     #[expect(clippy::mutable_key_type, reason = "an id is compared by its name, which does not change")]
     pub fn show_any_of<'a>(&self, surfaces: impl Iterator<Item = &'a WlSurface>) -> bool {
         let roots: HashSet<ObjectId> = surfaces.map(|surface| surface::root(surface).id()).collect();
@@ -43,14 +44,14 @@ impl Outputs {
         !roots.is_empty() && shown.any(|surface| is_part_of(surface, &roots, &mut others))
     }
 
-    /// What outputs show.
     pub fn showing(&self) -> Showing {
         let showing = |output: &OutputState| (output.on, output.latches(), Arc::as_ptr(&output.drawn).addr());
         Showing(self.list.iter().map(showing).collect())
     }
 }
 
-/// Whether `surface` is a part of one of `roots`. Each of a tree is looked at once: `others` are parts of none.
+/// Whether `surface` lies in the tree of one of `roots`. `others` collects surfaces known to lie in none, so that each
+/// is checked once.
 #[expect(clippy::mutable_key_type, reason = "an id is compared by its name, which does not change")]
 fn is_part_of(surface: &WlSurface, roots: &HashSet<ObjectId>, others: &mut HashSet<ObjectId>) -> bool {
     let mut part = surface.clone();
@@ -127,7 +128,7 @@ impl ShowsSurfaces for State {
     }
 }
 
-/// An update of `surface` waits: its output has to latch when it is due.
+/// An update of `surface` waits: schedules its output's latch for when the update is due.
 fn need_when_due(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get(surface) else { return };
     let Some(output) = entry.output().or(state.outputs.first()) else {
@@ -140,8 +141,8 @@ fn need_when_due(state: &mut State, surface: &WlSurface) {
     output.conductor.output_mut().supersede();
 }
 
-/// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then an
-/// update has to be finished to be in it. `None` without outputs.
+/// When the output of `surface` latches the next frame, or the frame shown at `wanted`: an update must be finished by
+/// then to be part of it. `None` without outputs.
 fn next_latch_at(state: &State, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant> {
     let seen = state.surfaces.get(surface).and_then(|entry| entry.output());
     let output = state.outputs.by_id(seen.or(state.outputs.first())?)?;

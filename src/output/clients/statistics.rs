@@ -1,4 +1,4 @@
-//! Frames, drops and costs of each window.
+//! Frame statistics of each window: frames, drops and costs.
 
 use std::collections::VecDeque;
 
@@ -7,29 +7,28 @@ use ahash::HashMap;
 use upbeat_timing::id::SurfaceId;
 use upbeat_timing::record::{ClientFrameRecord, RECORDS_KEPT, WindowStatistics};
 
-/// Missed frames of a window that are kept: what went wrong last.
+/// Number of recent missed frames kept for each window.
 const MISSES_KEPT: usize = 16;
-/// Surfaces that are gone whose histories are kept: a window or two with their menus.
+/// Number of destroyed surfaces whose histories are kept: a window or two with their menus.
 const GONE_KEPT: usize = 4;
 
-/// What is known of one surface's frames.
+/// Frame history of one surface.
 #[derive(Debug, Default)]
 pub struct SurfaceHistory {
-    /// Frames, drops, costs.
     pub statistics: WindowStatistics,
-    /// The last frames that were missed, oldest first.
+    /// Recent missed frames, oldest first.
     pub missed: VecDeque<ClientFrameRecord>,
 }
 
-/// What is known of the frames of every surface that there is, and of the last that there were: a program that has ended
-/// can be asked about for a while.
+/// Frame histories of all surfaces, and of the last destroyed surfaces, so that a program's statistics can be read
+/// shortly after its end.
 #[derive(Debug)]
 pub struct Windows {
-    /// By surface; empty until its first frame.
+    /// `None` until the surface's first frame.
     histories: HashMap<SurfaceId, Option<Box<SurfaceHistory>>>,
-    /// Surfaces with a history that are gone, oldest first.
+    /// Destroyed surfaces with a history, oldest first.
     gone: VecDeque<SurfaceId>,
-    /// The last frames of all of them.
+    /// The last frames of all surfaces.
     recent: VecDeque<ClientFrameRecord>,
 }
 
@@ -40,13 +39,13 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// There is a surface.
+    /// A surface was created.
     pub fn begin(&mut self, surface: SurfaceId) {
         self.histories.insert(surface, None);
     }
 
-    /// Learns from a frame whose fate is known, which may be after its surface is gone. Allocates while there is more to
-    /// remember than there ever was of this surface.
+    /// Records a frame with a known outcome, even after its surface was destroyed. Allocates only while the
+    /// surface's history grows beyond its former maximum.
     pub fn observe(&mut self, record: &ClientFrameRecord) {
         let Some(history) = self.histories.get_mut(&record.surface) else { return };
         let history = history.get_or_insert_default();
@@ -63,7 +62,7 @@ impl Windows {
         }
     }
 
-    /// What is known of `surface`.
+    /// The history of `surface`.
     pub fn get(&self, surface: SurfaceId) -> Option<&SurfaceHistory> {
         self.histories.get(&surface)?.as_deref()
     }
@@ -73,13 +72,13 @@ impl Windows {
         self.recent.iter()
     }
 
-    /// Every surface that has shown something.
+    /// Every surface that had a frame, with its history.
     pub fn iter(&self) -> impl Iterator<Item = (SurfaceId, &SurfaceHistory)> {
         let histories = self.histories.iter();
         histories.filter_map(|(surface, history)| Some((*surface, history.as_deref()?)))
     }
 
-    /// The surface is gone. Its history is kept until so many others went.
+    /// The surface was destroyed. Its history is kept until [`GONE_KEPT`] later surfaces are destroyed.
     pub(in crate::output) fn end(&mut self, surface: SurfaceId) {
         if self.get(surface).is_none() {
             self.histories.remove(&surface);

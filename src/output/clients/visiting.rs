@@ -1,4 +1,5 @@
-//! Enter, leave and preferred scale for cursor surfaces and drag icons. Windows have theirs from `shell/visit`.
+//! `wl_surface.enter`, `leave` and preferred scale for cursor surfaces and drag icons. `shell/visit` does it for
+//! windows.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::Resource;
@@ -11,25 +12,26 @@ use crate::shell::ShellRevision;
 use crate::shell::{Hand, visit};
 use crate::state::State;
 
-/// A tree of surfaces and the output that it was told of.
+/// A surface tree and the output that it has entered.
 #[derive(Debug, PartialEq)]
 struct Visit {
     root: WlSurface,
     output: Output,
     scale: f64,
     transform: Transform,
-    /// [`Shell::changes`](crate::shell::Shell::changes): the tree may have a new subsurface.
+    /// [`Shell::changes`](crate::shell::Shell::changes) at that time; after a change the tree may have a new
+    /// subsurface.
     changes: ShellRevision,
 }
 
-/// The last visits of the cursor and the drag icon.
+/// The outputs that the cursor and the drag icon last entered.
 #[derive(Debug, Default)]
 pub(in crate::output) struct Visits {
     cursor: Option<Visit>,
     drag_icon: Option<Visit>,
 }
 
-/// Tells the cursor and the drag icon of changes. Called once in a turn.
+/// Sends enter, leave and scale to the cursor and the drag icon after a change. Called once in a turn.
 pub(in crate::output) fn attend(state: &mut State) {
     let cursor = state.cursor_surface().cloned().map(|root| (root, state.pointer_position()));
     let cursor = cursor.and_then(|(root, at)| visit_at(state, root, at));

@@ -1,15 +1,14 @@
-//! From the scene that a latch chose to the frame that the display has: planes, drawing, submitting.
+//! Composes the scene of a latch into a frame: assigns planes, draws, submits.
 //!
 //! ```text
 //!   Pixman:  latch ─► drawn ─► submitted                                        in one turn
-//!   GLES:    latch ─► handed over ┊ drawn on the render thread ┊ ─► submitted   in another turn: the loop goes on meanwhile
+//!   GLES:    latch ─► handed over ┊ drawn on the render thread ┊ ─► submitted   in a later turn
 //! ```
 //!
-//! What must travel with the scene is the [`Content`] of its frame. Until it is submitted nothing else is latched on its
-//! output.
+//! The scene travels with its frame's [`Content`]. Until the frame is submitted, its output latches nothing else.
 //!
-//! What is on a plane of its own is not drawn: the cursor is where it is when the frame is submitted, not where it was when its
-//! scene was chosen.
+//! Layers on planes of their own are not drawn. The cursor plane gets the cursor's position when the frame is
+//! submitted, not when its scene was latched.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -31,19 +30,19 @@ use upbeat_timing::output::Composed;
 use upbeat_timing::record::Need;
 use upbeat_timing::time::Clock;
 
-/// What a latch came to.
+/// Result of composing a latch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::output) enum Came {
-    /// Nothing had changed after all.
+    /// The scene had not changed.
     Nothing {
-        /// Yet clients had committed, and were answered.
+        /// A client had committed nevertheless, and its commit was latched.
         fresh: bool,
     },
     /// There is a frame: submitted, being drawn, or failed.
     Frame,
 }
 
-/// Has the scene drawn and submitted, if it looks different from what was drawn last or somebody waits to hear of it.
+/// Draws and submits the scene if it differs from the last drawn scene, or if a client waits for feedback on it.
 pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) -> Came {
     let State { surfaces, outputs, clock, shell, .. } = state;
     let crate::output::Outputs { list, renderer, drawn, overlays: kept, statistics, .. } = outputs;
@@ -111,7 +110,7 @@ pub(in crate::output) fn compose(state: &mut State, id: OutputId, mut scene: Sce
     Came::Frame
 }
 
-/// Everybody who waits for something in this frame.
+/// Collects the feedback that waits for this frame.
 fn gather(scene: &Scene, waiting: Vec<(WlSurface, Feedback)>) -> Feedback {
     let mut all = Feedback::default();
     for (surface, feedback) in waiting {
@@ -126,7 +125,7 @@ fn gather(scene: &Scene, waiting: Vec<(WlSurface, Feedback)>) -> Feedback {
 }
 
 impl OutputState {
-    /// Takes back the storage of a scene that nobody looks at any more.
+    /// Keeps the storage of a scene that has no other owner, for reuse.
     pub(in crate::output) fn reclaim(&mut self, scene: Arc<Scene>) {
         if let Ok(mut scene) = Arc::try_unwrap(scene) {
             scene.layers.clear();
@@ -134,7 +133,7 @@ impl OutputState {
         }
     }
 
-    /// Lets the clients' buffers of a frame go that was drawn, and has it show the cursor where it is `now`, if that is said.
+    /// Releases the client buffers of a drawn frame, and updates its cursor to `now` if given.
     fn drawn_from(&mut self, id: FrameId, now: Option<CursorNow>) {
         let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
         let scene = &mut frame.content.scene;
@@ -151,7 +150,7 @@ impl OutputState {
         }
     }
 
-    /// Whether all that changed is on planes.
+    /// Whether only planes changed, so that no drawing is needed.
     fn needs_no_drawing(&self, content: &Content) -> bool {
         let Content { scene, planes, .. } = content;
         let has_plane = self.display.capabilities().cursor_plane.is_some();
@@ -161,7 +160,8 @@ impl OutputState {
         planes.direct.is_some() || (same_picture && undrawn_cursor && !is_first)
     }
 
-    /// What a latch chose was drawn, or could not be. The cursor that is on a plane is shown where it is by then.
+    /// Submits a latched frame that was drawn, or fails it if drawing failed. `cursor`: its current position, for
+    /// the cursor plane.
     pub(in crate::output) fn composed(
         &mut self,
         id: FrameId,
@@ -222,14 +222,14 @@ impl OutputState {
         self.note_drawn(id);
     }
 
-    /// The newest frame on its way shows what the next one differs from.
+    /// Remembers the frame's scene: damage of the next frame is relative to it.
     pub(in crate::output) fn note_drawn(&mut self, id: FrameId) {
         if let Some(frame) = self.conductor.output().frames().get(id) {
             self.drawn = frame.content.scene.clone();
         }
     }
 
-    /// There was nothing to draw into, or drawing failed: the next refresh has another try.
+    /// No buffer was free, or drawing failed: the next refresh tries again.
     fn failed(&mut self, id: FrameId) {
         let machine = self.conductor.output_mut();
         if let Some(frame) = machine.fail(id) {
@@ -238,7 +238,7 @@ impl OutputState {
         }
     }
 
-    /// The display did not take a frame.
+    /// The display rejected a plan.
     pub(in crate::output) fn refused(&mut self, id: FrameId, error: SubmitError, plan: Plan) {
         if let Change::Compose { buffer, .. } = plan.change {
             self.display.release(buffer);
@@ -246,10 +246,10 @@ impl OutputState {
         self.forget_refused(id, &error);
     }
 
-    /// The display will not show a frame that it was given.
+    /// The display will not show a frame that was submitted to it.
     pub(in crate::output) fn forget_refused(&mut self, id: FrameId, error: &SubmitError) {
         let frame = self.conductor.output_mut().fail(id);
-        // What was drawn never reached the screen: the next frame starts from nothing.
+        // The drawn scene never reached the screen, so the next frame needs full damage.
         self.drawn = Arc::default();
         self.canvas.forget();
         if let Some(frame) = frame {

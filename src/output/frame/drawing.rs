@@ -1,8 +1,8 @@
-//! Scenes into pixels: what is handed to the renderer, and what comes back.
+//! Hands scenes to the renderer and collects the drawn buffers.
 //!
-//! A frame that is drawn on the render thread cannot be called back once it was begun. Where nobody wants it any more (input
-//! made it wrong, the output went dark, changed its mode) it stays with the output's frames until it arrives, and its buffer
-//! goes back then.
+//! A frame cannot be withdrawn from the render thread once drawing has begun. If it is discarded meanwhile (superseded
+//! by input, output off, mode change), it stays in the output's queue until the thread has finished it; then its buffer
+//! is released.
 
 use std::sync::Arc;
 
@@ -22,27 +22,27 @@ use upbeat_timing::id::FrameId;
 use upbeat_timing::record::Need;
 use upbeat_timing::time::Clock;
 
-/// What came of handing a scene over.
+/// State of a scene that was handed to the renderer.
 pub(in crate::output) enum Begun {
-    /// It is drawn, or could not be.
+    /// It is drawn, or drawing failed.
     Finished(Finished),
-    /// It is being drawn.
+    /// The render thread is drawing it.
     UnderWay(JobId),
 }
 
 impl OutputState {
-    /// Whether something of it is being drawn.
+    /// Whether a frame that is still wanted is being drawn.
     pub fn is_drawing(&self) -> bool {
         self.conductor.output().frames().at(Stage::Drawing).any(|frame| !frame.is_unwanted())
     }
 
-    /// How many frames of our own animations are chosen ahead and not drawn yet. For tests.
+    /// How many frames of our own animations are recorded ahead and not drawn yet. For tests.
     pub fn recorded_ahead(&self) -> usize {
         self.conductor.output().frames().recorded_ahead()
     }
 
-    /// Has `scene` drawn into a free buffer; `urgent`: before what was not begun yet. `None`: there is no buffer, or
-    /// nobody who draws.
+    /// Starts to draw `scene` into a free buffer; `urgent`: before jobs that have not begun. `None`: there is no
+    /// free buffer or no renderer.
     pub(in crate::output) fn begin(
         &mut self,
         renderer: Option<&mut Renderer>,
@@ -57,7 +57,7 @@ impl OutputState {
         Some(renderer.start(job, urgent, drawn.cloned()).map_or_else(Begun::UnderWay, Begun::Finished))
     }
 
-    /// The buffer that a frame was drawn into, and what came of it. Nothing where it could not be drawn: that is said.
+    /// The drawn buffer and its damage; `None` if drawing failed, which is logged.
     pub(in crate::output) fn take_drawn(&mut self, finished: Finished) -> Option<(Buffer, Drawn)> {
         let Finished { job, result, took, .. } = finished;
         if let Some(took) = took {
@@ -79,7 +79,7 @@ impl OutputState {
         self.conductor.output().frames().at(Stage::Drawing).find(|frame| frame.content.is_drawn_by(job))
     }
 
-    /// Nothing will be shown that no display has: what was chosen, is being drawn, or is finished.
+    /// Discards all frames that no display holds: latched, being drawn, or finished.
     pub(in crate::output) fn drop_undrawn(&mut self, renderer: Option<&mut Renderer>) {
         let machine = self.conductor.output_mut();
         machine.drop_composing();
@@ -89,7 +89,7 @@ impl OutputState {
         self.take_back(renderer);
     }
 
-    /// What nobody wants any more is taken back from the renderer where it was not begun.
+    /// Takes discarded frames back from the renderer if drawing has not begun.
     pub(in crate::output) fn take_back(&mut self, renderer: Option<&mut Renderer>) {
         let Some(renderer) = renderer else { return };
         let frames = self.conductor.output_mut().frames_mut();
@@ -107,7 +107,7 @@ impl OutputState {
         }
     }
 
-    /// A frame that was chosen ahead was drawn, or could not be.
+    /// A frame recorded ahead was drawn, or drawing failed.
     pub(in crate::output) fn arrived(&mut self, id: FrameId, finished: Finished, clock: &impl Clock) {
         let took = finished.took;
         let drawn = self.take_drawn(finished);
@@ -130,14 +130,14 @@ impl OutputState {
     }
 }
 
-/// Takes in what was drawn.
+/// Handles all finished jobs of the renderer.
 pub(in crate::output) fn hear_renderer(state: &mut State) {
     state.outputs.renderer.iter_mut().for_each(Renderer::let_go);
     while let Some(finished) = state.outputs.renderer.as_mut().and_then(Renderer::finished) {
         let outputs = &state.outputs.list;
         let drawn = outputs.iter().find_map(|output| Some((output.id, output.drawn_by(finished.id)?)));
         let Some((id, frame)) = drawn else {
-            // It is a picture, or that of an output that is gone, which goes with it.
+            // Either a capture, or a frame of a removed output, which is dropped.
             crate::output::capture::hear(state, finished);
             continue;
         };
@@ -156,7 +156,7 @@ pub(in crate::output) fn hear_renderer(state: &mut State) {
     recover(state);
 }
 
-/// The GPU was reset, or its driver failed: whatever it had is gone, and all is drawn anew by what comes after it.
+/// After a GPU reset or a driver failure: all frames in the renderer are lost, and its successor repaints every output.
 fn recover(state: &mut State) {
     let crate::output::Outputs { list, renderer, drawn, .. } = &mut state.outputs;
     let Some(lost) = renderer else { return };
@@ -164,15 +164,15 @@ fn recover(state: &mut State) {
     match lost.recover(fastest.unwrap_or_default(), drawn.as_ref()) {
         Ok(None) => return,
         Ok(Some(Recovered::Fresh)) => {
-            tracing::warn!("OpenGL ES was lost: it goes on in a fresh context");
+            tracing::warn!("the OpenGL ES context was lost: a new context replaces it");
             power::light(state, LitBy::Renderer);
         }
         Ok(Some(Recovered::Pixman)) => {
-            tracing::error!("OpenGL ES was lost again: Pixman draws from now on");
+            tracing::error!("the OpenGL ES context was lost again: Pixman draws from now on");
             power::light(state, LitBy::Renderer);
         }
         Ok(Some(Recovered::Gone)) => {
-            tracing::error!("OpenGL ES is lost again and again: the outputs are dark until it draws");
+            tracing::error!("OpenGL ES contexts are lost repeatedly: the outputs stay dark until one draws");
             power::darken(state, LitBy::Renderer);
         }
         Ok(Some(Recovered::Back)) => {
@@ -180,8 +180,8 @@ fn recover(state: &mut State) {
             return power::light(state, LitBy::Renderer);
         }
         Err(error) => {
-            // The next turn has another try; nothing but input or a client brings one.
-            tracing::error!(%error, "OpenGL ES was lost, and there is nothing else that draws");
+            // The next turn tries again, but only input or a client starts a turn.
+            tracing::error!(%error, "the OpenGL ES context was lost, and no other renderer is available");
             return power::darken(state, LitBy::Renderer);
         }
     }

@@ -1,10 +1,10 @@
-//! Finished frames on their way to the display.
+//! Submits finished frames to the display, several ahead where it can queue them.
 //!
-//! Where a display lets more than one frame wait ([`pending_flips`](crate::backend::Capabilities::pending_flips)),
-//! finished frames are handed over at once, and it flips one per refresh by itself, however long whatever we do
-//! meanwhile takes. The next one counts as in flight when content for its refresh would be chosen anew, not before: until
-//! then it can be withdrawn, and a press is answered as if nothing had waited. (Where the kernel was late with such a frame,
-//! it is given them earlier for a while: a press after that is a refresh later.)
+//! If a display can queue more than one frame ([`pending_flips`](crate::backend::Capabilities::pending_flips)),
+//! finished frames are submitted at once. The display flips one per refresh by itself, however long the compositor is
+//! busy. The next frame counts as in flight from its refresh's `latch_at` on, not before. Until then it can be
+//! withdrawn, so a button press gets its answer as early as without queued frames. (If the kernel was late with a
+//! queued frame, frames become final earlier for a while: the answer to a press is then a refresh later.)
 //!
 //! ```text
 //!   present(k)        latch_at(k+1)     present(k+1)
@@ -29,22 +29,21 @@ use upbeat_timing::record::Need;
 use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// A refresh that was latched.
+/// A refresh that was latched, with the frame finished for it or a new one.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::output) struct Taken {
-    /// Which.
     pub index: RefreshIndex,
-    /// When it is expected.
+    /// Its expected presentation time.
     pub present: Instant,
-    /// The distance to the refresh before it.
+    /// Time since the previous refresh.
     pub interval: Span,
-    /// It shows a frame that was finished ahead, and nothing else was wanted: motion may start from it.
+    /// It shows a frame that was finished ahead, and no other change was waiting: new animations may start from it.
     pub settled: bool,
 }
 
 impl OutputState {
-    /// Gives finished frame `id` to the display, with the cursor where it is now. Says when that was begun; `None`: the
-    /// display refused, and the frame is gone.
+    /// Submits finished frame `id` with the current cursor position. Returns when the submission began; `None`: the
+    /// display rejected it, and the frame is dropped.
     fn hand_over(&mut self, id: FrameId, cursor: Option<&CursorLayer>, clock: &impl Clock) -> Option<Instant> {
         let has_plane = self.display.capabilities().cursor_plane.is_some();
         let mode = self.display.mode();
@@ -82,7 +81,7 @@ impl OutputState {
         }
     }
 
-    /// Asks the display to let go of frame `first` and of all behind it.
+    /// Withdraws frame `first` and all later frames from the display.
     pub(in crate::output) fn ask_back(&mut self, first: FrameId) {
         let stays = self.display.supersede(first);
         if self.display.withdraws_at_once() {
@@ -90,7 +89,7 @@ impl OutputState {
         }
     }
 
-    /// Takes note of when a frame was given to the display.
+    /// Records when a frame was submitted.
     fn note_submitted(&mut self, id: FrameId, now: Instant) {
         if let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) {
             frame.content.record.submitted = Some(now);
@@ -98,8 +97,8 @@ impl OutputState {
     }
 }
 
-/// Does what is urgent with the frames of output `id`: lets go of what nobody wants, has the display do so, and hands over
-/// what is finished.
+/// Carries out the urgent steps of output `id`: releases discarded frames, withdraws superseded frames, submits
+/// finished frames.
 pub(in crate::output) fn attend(state: &mut State, id: OutputId) {
     loop {
         let now = state.clock.now();
@@ -113,7 +112,7 @@ pub(in crate::output) fn attend(state: &mut State, id: OutputId) {
     }
 }
 
-/// The display is to show `frame` at its refresh, and not before.
+/// Submits `frame` ahead, to be shown at its refresh and not before.
 pub(in crate::output) fn give_ahead(state: &mut State, id: OutputId, frame: FrameId) {
     let cursor = cursor_on(state, id);
     let State { outputs, clock, .. } = state;
@@ -124,17 +123,17 @@ pub(in crate::output) fn give_ahead(state: &mut State, id: OutputId, frame: Fram
             output.note_submitted(frame, now);
             output.conductor.output_mut().held(frame, begun, now);
         }
-        // It was refused and is gone; if it is not, it had nothing to show.
+        // A rejected frame is already gone; a frame that is still here had no pixels.
         None => output.conductor.output_mut().frames_mut().abandon(frame),
     }
 }
 
-/// The cursor as it is on output `id` now.
+/// The current cursor on output `id`.
 pub(in crate::output) fn cursor_on(state: &mut State, id: OutputId) -> Option<CursorLayer> {
     crate::output::scene::cursor::layer(state, id)
 }
 
-/// Shows the frame that is finished for `target`, if there is one that is to be shown.
+/// Shows the frame that was finished ahead for `target`, if there is one and it was not superseded.
 pub(in crate::output) fn show_finished(
     state: &mut State,
     id: OutputId,
@@ -151,7 +150,7 @@ pub(in crate::output) fn show_finished(
         None => {
             if !machine.frames().is_empty() {
                 output.take_back(renderer.as_mut());
-                // What is let go has buffers that the fresh frame may need.
+                // The released frames hold buffers that the fresh frame may need.
                 attend(state, id);
             }
             None
@@ -159,7 +158,7 @@ pub(in crate::output) fn show_finished(
     }
 }
 
-/// Submits a finished frame for the refresh that is at hand.
+/// Submits a frame that was finished ahead for the coming refresh.
 fn flip(state: &mut State, id: OutputId, frame: FrameId, target: Target, scheduled: Instant) -> Option<Taken> {
     let cursor = cursor_on(state, id);
     let State { outputs, clock, .. } = state;
@@ -177,14 +176,14 @@ fn flip(state: &mut State, id: OutputId, frame: FrameId, target: Target, schedul
     output.conductor.output_mut().submitted_ahead(frame, begun, now);
     output.note_drawn(frame);
     if is_stale {
-        // It is not what was asked for.
+        // The frame is insurance without the latest change, so the repaint is still needed.
         output.need(need);
     }
     Some(taken)
 }
 
-/// `frame` was shown: if nobody had the time to say that it is in flight, it is now. That can be one that was taken back
-/// in the very moment in which it was shown.
+/// `frame` was presented before the machine promoted it to in flight: does so now. It may even be a frame that was
+/// withdrawn at the very moment of its flip.
 pub(in crate::output) fn catch_up(state: &mut State, id: OutputId, frame: FrameId) -> Option<Taken> {
     let machine = state.outputs.by_id(id).filter(|output| output.on)?.conductor.output();
     let stage = machine.frames().get(frame)?.stage();
@@ -194,7 +193,7 @@ pub(in crate::output) fn catch_up(state: &mut State, id: OutputId, frame: FrameI
     promote(state, id, frame)
 }
 
-/// A frame that the display holds is in flight from now on, if nothing else is.
+/// Promotes a frame held by the display to in flight, unless another frame is in flight.
 fn promote(state: &mut State, id: OutputId, frame: FrameId) -> Option<Taken> {
     let output = state.outputs.by_id_mut(id).filter(|output| output.on && !output.conductor.output().is_busy())?;
     let needs = output.conductor.output().needs();
@@ -204,10 +203,11 @@ fn promote(state: &mut State, id: OutputId, frame: FrameId) -> Option<Taken> {
     let machine = output.conductor.output_mut();
     let record = machine.frames().get(frame)?.content.record;
     let waits = needs.filter(|need| !matches!(need, Need::Animation | Need::Cursor));
-    // Frames that are still held show the cursor where it is; this one may have been on its way when it moved.
+    // Held frames get the new cursor position. If no frame is held, this frame may have been submitted with the old
+    // position.
     let leaves_cursor = needs == Some(Need::Cursor) && machine.frames().next_held().is_none();
     if let Some(need) = waits {
-        // Something else has changed since this frame was rendered: it is to be shown yet.
+        // Another change came after this frame was rendered, so the repaint is still needed.
         machine.need_still(need);
     } else if leaves_cursor {
         output.need(Need::Cursor);
@@ -215,7 +215,7 @@ fn promote(state: &mut State, id: OutputId, frame: FrameId) -> Option<Taken> {
     Some(Taken { index, present: record.present, interval: record.interval, settled: waits.is_none() })
 }
 
-/// The cursor moved: frames that wait show it where it is.
+/// Moves the cursor plane of frames that displays hold.
 pub(in crate::output) fn move_cursors(state: &mut State) {
     for index in 0..state.outputs.list.len() {
         let output = &state.outputs.list[index];

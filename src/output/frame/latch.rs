@@ -1,4 +1,4 @@
-//! The latch: open the queues, choose the scene, have it [composed](crate::output::frame::compose).
+//! The latch: opens the update queues, chooses the scene, and has it [composed](crate::output::frame::compose).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
@@ -25,7 +25,7 @@ use upbeat_timing::record::Need;
 use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// Latches `target`: a frame that was finished for it is shown, or else content is chosen, drawn and submitted.
+/// Latches `target`: shows a frame finished ahead for it, or otherwise chooses, draws and submits a new scene.
 pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
     if let Some(taken) = handing_over::show_finished(state, id, target, scheduled) {
         return conclude(state, id, taken);
@@ -48,7 +48,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     output.looked = latched;
     let (mut scene, mut is_arranged_anew) = stage::choose(state, id, target.present);
     if following::latch(state, id, Some(&scene)) {
-        // Their window is elsewhere than it was.
+        // A follower moved together with its window, so the scene must be chosen again.
         (scene, is_arranged_anew) = stage::choose(state, id, target.present);
     }
     see(state, id, &scene, is_arranged_anew);
@@ -71,7 +71,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target, 
     }
 }
 
-/// What follows when a refresh was latched: motion starts from it or goes on, and what waits is due at the next.
+/// Called after each latch: starts or continues animations, and schedules waiting updates for the next refresh.
 pub(in crate::output) fn conclude(state: &mut State, id: OutputId, taken: Taken) {
     if taken.settled {
         animate(state, id, taken.present, taken.interval);
@@ -89,7 +89,7 @@ pub(in crate::output) fn conclude(state: &mut State, id: OutputId, taken: Taken)
 }
 
 impl crate::output::Outputs {
-    /// The frame of output `id` presented at `present`, for what moves by itself.
+    /// The frame of output `id` presented at `present`, as the clock of animations.
     pub(in crate::output) fn shown(&self, id: OutputId, present: Instant, interval: Span) -> Shown {
         let is_fixed = self.by_id(id).is_some_and(|output| !output.conductor.output().vsync().is_variable());
         let waits = is_fixed && self.frames_ahead > 0;
@@ -97,21 +97,21 @@ impl crate::output::Outputs {
     }
 }
 
-/// Starts what is to move from the frame on that output `id` shows at `present`. Whose output starts with it, that one
-/// finds out at its own latch.
+/// Starts pending animations from the frame that output `id` shows at `present`. Another output with the same animation
+/// begins at its own latch.
 fn animate(state: &mut State, id: OutputId, present: Instant, interval: Span) {
     if state.shell.animate(state.outputs.shown(id, present, interval)) {
         state.outputs.list.iter_mut().for_each(|output| output.conductor.output_mut().calm_mut().start());
     }
 }
 
-/// Whether something on the output is still on its way at `present`.
+/// Whether an animation on the output is still running at `present`.
 fn is_moving(state: &State, id: OutputId, present: Instant) -> bool {
     state.outputs.by_id(id).is_some_and(|output| state.shell.is_moving(&output.output, present))
 }
 
-/// Whether a client is about to draw for the output, or does already. Frames rendered ahead meanwhile would be without what
-/// it draws, and could take the very time for it.
+/// Whether a client is drawing for the output or is about to. Frames rendered ahead meanwhile would lack its content,
+/// and could take the CPU time that it needs.
 fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
     let first = state.outputs.first();
     let mut here = state.surfaces.awake().filter(|entry| entry.output().or(first) == Some(output.id));
@@ -119,7 +119,7 @@ fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
     output.conductor.is_anybody_drawing(now) || here.any(waits)
 }
 
-/// Applies every update that is ready and due, in order. Returns whether there was one.
+/// Applies every ready and due update, in order. Returns whether any was applied.
 fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
     let first = state.outputs.first();
     let mut opened: Vec<WlSurface> = Vec::new();
@@ -135,7 +135,7 @@ fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
     !opened.is_empty()
 }
 
-/// Clients with content that this latch takes.
+/// Clients with new content or callback requests in this latch.
 fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
     let mut clients: Vec<ClientId> = state
         .surfaces
@@ -148,8 +148,8 @@ fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
     clients
 }
 
-/// Notes which surfaces are seen on this output, and to which windows they belong: all of them where the scene is arranged
-/// anew, else those that another output paced until now.
+/// Records which surfaces are visible on this output, and to which windows they belong: all surfaces if the scene was
+/// arranged anew, otherwise only surfaces that another output paced until now.
 fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     let now = state.clock.now();
     let cursor = crate::output::scene::cursor::shown_surface(state, scene);
@@ -170,9 +170,9 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     {
         surfaces.note_seen(surface, |seen| {
             let entry = seen.entry();
-            // On several outputs at once: the one that had it first goes on pacing it.
+            // A surface on several outputs is paced by the first.
             let elsewhere = entry.output().filter(|other| *other != id).and_then(|other| outputs.by_id(other));
-            // There is one cursor.
+            // The cursor is on one output at a time, so it always moves over.
             if !is_cursor && elsewhere.is_some_and(|other| other.on && other.stage.arrangement() == entry.seen()) {
                 return;
             }
@@ -185,7 +185,7 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     }
     let waits = surfaces.awake().any(|entry| {
         let elsewhere = entry.output().is_some_and(|output| output != id);
-        // What nobody will see is not kept awake for ever, either.
+        // Fresh content that no output will show must not stay pending for ever, so it counts here, too.
         let has_something = entry.waits() || entry.is_fresh();
         !elsewhere && (entry.output() != Some(id) || entry.seen() != arrangement) && has_something
     });
@@ -194,7 +194,7 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     }
 }
 
-/// Tells pacers who has the focus and whom a button or finger holds, among the windows on this output.
+/// Updates the pacers: which clients on this output have the focus or hold a pressed button or finger.
 fn attend(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Instant) {
     let now = state.clock.now();
     let State { surfaces, outputs, shell, .. } = state;
@@ -222,8 +222,8 @@ fn attend(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Inst
     pacing::attend(output, focused, held, now);
 }
 
-/// Fifo barriers clear right after the latch that took what set them; a frame that was chosen before that clears none.
-/// Returns whether there was one.
+/// Clears fifo barriers right after the latch that took their update. A frame finished ahead clears none, because its
+/// content was chosen before. Returns whether a barrier was cleared.
 fn clear_barriers(state: &mut State, id: OutputId) -> bool {
     let first = state.outputs.first();
     let mut cleared = false;
@@ -233,7 +233,7 @@ fn clear_barriers(state: &mut State, id: OutputId) -> bool {
     cleared
 }
 
-/// What waits on output `id` is due at a refresh after `index`.
+/// Schedules the waiting updates of output `id` for a refresh after `index`.
 pub(in crate::output) fn rearm(state: &mut State, id: OutputId, index: RefreshIndex) {
     let State { surfaces, outputs, .. } = state;
     let first = outputs.first();

@@ -1,5 +1,5 @@
-//! What travels with a frame of an output, from the moment at which its content is chosen until everybody has heard what
-//! became of it. Where it is on its way is known to its [`FrameQueue`](upbeat_timing::frames::FrameQueue) alone.
+//! Data that travels with a frame of an output, from the latch until all clients got their feedback. Only the
+//! [`FrameQueue`](upbeat_timing::frames::FrameQueue) knows the frame's stage.
 
 pub(super) mod compose;
 pub(super) mod drawing;
@@ -24,43 +24,40 @@ use upbeat_timing::record::{ClientFrameRecord, FrameRecord, Need};
 use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::{Instant, Span};
 
-/// What a frame shows, and who waits for it.
+/// The content of a frame and the feedback that waits for it.
 #[derive(Debug)]
 pub struct Content {
-    /// What it shows.
     pub(in crate::output) scene: Arc<Scene>,
     pub(in crate::output) record: FrameRecord,
-    /// The clients that wait to hear of it.
+    /// Presentation feedback of clients.
     pub(in crate::output) feedback: Feedback,
     pub(in crate::output) clients: Vec<ClientFrameRecord>,
-    /// Where it shows views whose clients want to hear of it.
+    /// Scroll reports of the views in this frame.
     pub(in crate::output) reports: Vec<Report>,
-    /// Clients' buffers on planes.
+    /// Client buffers on planes.
     pub(in crate::output) planes: Planes,
     pub(in crate::output) pixels: Pixels,
-    /// It moves planes, and the picture below them stays the one on screen.
+    /// Only planes move: the picture on screen below them stays.
     pub(in crate::output) keeps_picture: bool,
-    /// What choosing it ahead took; zero for what a latch chose.
+    /// Time it took to choose the scene ahead; zero for a latched scene.
     pub(in crate::output) chosen_in: Span,
 }
 
 /// Where the pixels of a frame are.
 #[derive(Debug, Default)]
 pub(in crate::output) enum Pixels {
-    /// Nowhere yet, or it has none of its own.
+    /// Not drawn yet, or the frame changes only planes.
     #[default]
     None,
-    /// Being made.
     Drawing(JobId),
-    /// Here.
     Drawn(Buffer, Drawn),
-    /// The display has them. The fence tells when a GPU has drawn them; `None` where that was known when they were given to
-    /// it.
+    /// The display has them. The fence signals when the GPU has finished; `None` if it had finished before the
+    /// submission.
     Submitted(Option<Fence>),
 }
 
 impl Content {
-    /// What was chosen and not drawn.
+    /// A scene that is not drawn yet.
     pub(in crate::output) fn new(scene: Scene, record: FrameRecord) -> Self {
         Content {
             scene: Arc::new(scene),
@@ -75,14 +72,14 @@ impl Content {
         }
     }
 
-    /// Whether `job` makes its pixels.
+    /// Whether `job` draws this frame.
     pub(in crate::output) fn is_drawn_by(&self, job: JobId) -> bool {
         matches!(self.pixels, Pixels::Drawing(own) if own == job)
     }
 }
 
 impl OutputState {
-    /// A frame will not be shown, and nobody has anything of it any more: its buffer goes back, and its clients hear of it.
+    /// Releases a frame that will not be shown: its buffer returns to the display, and its feedback is discarded.
     pub(in crate::output) fn let_go(&mut self, frame: Frame<Content>) {
         let Content { scene, feedback, pixels, .. } = frame.content;
         if let Pixels::Drawn(buffer, _) = pixels {
@@ -94,7 +91,7 @@ impl OutputState {
         feedback.discard(Unshown::Unseen);
     }
 
-    /// Forgets all frames: the output is going away.
+    /// Releases all frames, because the output is going away.
     pub(in crate::output) fn forget_frames(&mut self) {
         let ids: Vec<FrameId> = self.conductor.output().frames().iter().map(|frame| frame.id).collect();
         for id in ids {
@@ -105,10 +102,10 @@ impl OutputState {
     }
 }
 
-/// Where the cursor of an output is when a frame that was drawn meanwhile is submitted; nowhere if it is on another.
+/// The cursor when a frame drawn on the render thread is submitted; `None`: it is on another output.
 pub(in crate::output) struct CursorNow(pub Option<CursorLayer>);
 
-/// When and why a scene was chosen.
+/// When and why a scene was latched.
 pub(in crate::output) struct Moment {
     pub target: Target,
     pub scheduled: Instant,
@@ -135,8 +132,8 @@ impl OutputState {
         }
     }
 
-    /// The display's own number for a refresh of the model's grid. Where refreshes have none, the display counts those that
-    /// it makes by itself, and nobody knows how many that will be.
+    /// The display's sequence number for a refresh of the model's grid. `None` with a variable refresh rate: there
+    /// the display counts the refreshes that it makes, and their number cannot be predicted.
     pub(crate) fn due_sequence(&self, index: RefreshIndex) -> Option<u64> {
         let (_, last) = self.last_light.filter(|_| !self.conductor.output().vsync().is_variable())?;
         Some(self.last_sequence? + index.since(last))

@@ -1,4 +1,4 @@
-//! What became of a frame: feedback to clients, records, the vsync model.
+//! Handles display events: presentation feedback to clients, frame records, the vsync model.
 
 use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::Kind;
 use smithay::wayland::presentation::Refresh;
@@ -26,7 +26,7 @@ use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant};
 use upbeat_timing::vsync::Observation;
 
-/// Takes in what the displays have to say.
+/// Handles the pending events of all displays.
 pub(in crate::output) fn hear_displays(state: &mut State) {
     let mut shown = false;
     let mut gone = Vec::new();
@@ -51,7 +51,7 @@ pub(in crate::output) fn hear_displays(state: &mut State) {
                 DisplayEvent::Refused { frame, error } => state.outputs.list[index].forget_refused(frame, &error),
                 DisplayEvent::PlanesKnown => {
                     let output = &mut state.outputs.list[index];
-                    // Nothing looks different, and yet it is to be shown anew.
+                    // The scene is unchanged, but its layers may go onto other planes, so force a repaint.
                     output.drawn = std::sync::Arc::default();
                     output.need(Need::Content);
                 }
@@ -78,13 +78,14 @@ fn presented(outputs: &mut Outputs, index: usize, id: FrameId, time: Instant, se
     let rendered = output.rendered(id, now);
     let step = sequence.zip(output.last_sequence).map(|(now, before)| now.saturating_sub(before));
     let (outcome, frame) = output.conductor.output_mut().presented(id, time, step, now);
-    // Of a frame whose light nobody knows, as the first of a mode, the display's count is not that of its light either.
+    // If the presentation time is unknown (the first frame of a mode), the sequence number is not that of the light
+    // either.
     let counted = sequence.filter(|_| time != Instant::ZERO || output.last_sequence.is_some());
     output.last_sequence = counted.or_else(|| output.last_sequence.map(|last| last + 1));
     let before = output.last_light.replace((id, outcome.shown));
     let Some(frame) = frame else { return };
     let mut content = frame.content;
-    // One that was late had this one's refresh.
+    // An earlier, late frame used this refresh.
     let displaced = before.filter(|(_, shown)| *shown >= content.record.target);
     content.record.busy_with = displaced.map(|(frame, _)| frame.0);
     if let Some(rendered) = rendered {
@@ -93,12 +94,12 @@ fn presented(outputs: &mut Outputs, index: usize, id: FrameId, time: Instant, se
         record.compose_cost = record.compose_cost.max(rendered - record.latched);
     }
     if let Some(sequence) = sequence.filter(|_| outcome.found_phase) {
-        // Its target was a guess at where the grid lies.
+        // The phase was unknown when the target was set.
         let due = |target: RefreshIndex| Some(sequence.saturating_sub(outcome.shown.since(target)));
         content.record.due_sequence = due(content.record.target);
         content.clients.iter_mut().for_each(|client| client.due_sequence = due(client.target));
     } else if time == Instant::ZERO {
-        // Nobody knows when it was shown, as of the first frame of a mode: no refresh was missed that anybody could name.
+        // The presentation time is unknown (the first frame of a mode), so no particular refresh was missed.
         content.record.due_sequence = sequence;
         content.clients.iter_mut().for_each(|client| client.due_sequence = sequence);
     }
@@ -118,7 +119,7 @@ fn presented(outputs: &mut Outputs, index: usize, id: FrameId, time: Instant, se
     output.tell_clients(content, light, &mut books, now);
 }
 
-/// A rectangle was lit. That says nothing of when refreshes are.
+/// A rectangle in the front buffer was lit. This is not a vblank, so the vsync model learns nothing.
 fn written(
     outputs: &mut Outputs,
     index: usize,
@@ -133,7 +134,7 @@ fn written(
     outputs.objects_ended |= !feedback.is_empty();
     let refresh = Refresh::fixed(output.conductor.output().vsync().interval().to_duration());
     let light = Light { present: light, sequence: sequence.unwrap_or(index.0) };
-    // No vblank: the time is that of a row.
+    // The time is that of a row, not of a vblank, so no flag is set.
     let shown = Shown { present: light.present, refresh, sequence: light.sequence, flags: Kind::empty() };
     feedback.presented(&output.output, shown);
     let mut books =
@@ -144,26 +145,26 @@ fn written(
 }
 
 impl OutputState {
-    /// When the GPU had drawn a frame that is on screen now; `None` where that was known when it was submitted.
+    /// When the GPU had drawn the frame that is now on screen; `None` if it was finished before its submission.
     fn rendered(&mut self, frame: FrameId, now: Instant) -> Option<Instant> {
         let Pixels::Submitted(fence) = &self.conductor.output().frames().get(frame)?.content.pixels else {
             return None;
         };
-        // What is on screen is drawn.
+        // The frame is on screen, so its fence has signalled.
         let FenceState::Signalled(done) = fence.as_ref()?.state(now) else { return None };
         self.conductor.output_mut().rendered(frame, done);
         Some(done)
     }
 }
 
-/// Where frames are entered that reached light.
+/// The logs and statistics that record presented frames.
 struct Books<'a> {
     log: Option<&'a FrameLog>,
     statistics: &'a mut crate::output::clients::statistics::Windows,
     kernel: &'a mut KernelTimer,
 }
 
-/// A refresh that showed a frame.
+/// The refresh that showed a frame.
 struct Light {
     present: Instant,
     sequence: u64,
@@ -200,7 +201,7 @@ impl OutputState {
         self.reclaim(before);
     }
 
-    /// Enters a frame of a client that was lit. `known`: what interfered with the output's frame.
+    /// Records a presented frame of a client. `known`: the interference already found for the output's frame.
     fn tell_client(
         &self,
         mut client: ClientFrameRecord,

@@ -1,9 +1,9 @@
-//! Frames of our own animations, rendered ahead of the refreshes that show them.
+//! Renders frames of our own animations ahead of the refreshes that show them.
 //!
-//! While nothing but our own motion changes an output, every frame of it is known: it is a function of its target's
-//! time. Such frames are rendered as soon as there is a buffer for them, and submitted one per refresh, each when the
-//! refresh before its own begins, or, where rendering is quick, when a fresh one would be latched: a press is then answered
-//! as soon as if nothing had waited. A frame that takes long to render is hidden by those that wait.
+//! While only our own animation changes an output, each of its frames is known in advance: it is a function of its
+//! target's time. Such a frame is rendered as soon as a buffer is free. One is submitted per refresh, when the previous
+//! refresh begins. If rendering is quick, it is submitted only when a fresh frame would be latched: a press then gets
+//! its answer as early as without waiting frames. Waiting frames hide a frame that takes long to render.
 //!
 //! ```text
 //!  refresh       k         k+1        k+2        k+3        k+4
@@ -12,13 +12,14 @@
 //!  waiting       k+2,k+3    k+3         –          –
 //! ```
 //!
-//! What disturbs an output supersedes them: a client's content, the shell, the cursor where it has no plane, a button, a
-//! key, a finger, the wheel. One finished frame stays as insurance, for the case that a fresh one would come too late;
-//! motion goes on from the last frame that is shown. The output's machine decides what may be started and what stays.
+//! Any other change of the output supersedes them: a client's content, the shell, the cursor without a plane, a button,
+//! a key, a finger, the wheel. One finished frame stays as insurance, in case a fresh frame comes too late. The
+//! animation continues from the last frame that is shown. The output's machine decides which frames may start and which
+//! stay.
 //!
-//! Pixman renders on this thread: one frame in a turn of the loop, after everything that is due, so that input waits for
-//! one frame at most. For OpenGL ES this thread *records* (chooses scenes, which are small), a few more than there are
-//! buffers, and the render thread renders one after another:
+//! Pixman renders on this thread: one frame in a turn of the loop, after all due work, so that input waits for one
+//! frame at most. For OpenGL ES this thread *records* frames (chooses their scenes, which are small), a few more than
+//! there are buffers, and the render thread draws them in sequence:
 //!
 //! ```text
 //!   this thread     record k+1, k+2 …            record k+5         record k+6
@@ -28,12 +29,13 @@
 //!   buffers used                      1, as soon as it is begun
 //! ```
 //!
-//! One frame of an output is handed over at a time: whatever was not is taken back by clearing a list, and a latch comes
-//! before all of it. One that is being drawn when it is superseded is finished: it may be the insurance.
+//! The render thread gets one frame of an output at a time, so that the remaining frames can be superseded by clearing
+//! a list, and a latch goes before all of them. A frame that is superseded while being drawn is finished: it may be the
+//! insurance.
 //!
-//! What answers somebody starts in the next frame, which is latched just in time like the one after it. A window that
-//! opens or goes answers nobody: it starts a refresh later, and every frame of it that moves is rendered ahead
-//! (`START_DELAY` in [`defaults`](upbeat_timing::defaults)), unless a client draws meanwhile.
+//! An animation that answers the user starts in the next frame, which is latched just in time like the frame after it.
+//! A window that opens or closes answers no input: its animation starts a refresh later, and every moving frame is
+//! rendered ahead (`START_DELAY` in [`defaults`](upbeat_timing::defaults)), unless a client draws meanwhile.
 
 use crate::output::OutputState;
 use crate::output::frame::drawing::Begun;
@@ -53,7 +55,7 @@ use upbeat_timing::record::{FrameRecord, Need};
 use upbeat_timing::time::{Clock, Instant};
 
 impl crate::output::Outputs {
-    /// What may be done ahead.
+    /// Limits for work ahead.
     fn work(&self) -> Work {
         let is_threaded = self.renderer.as_ref().is_some_and(Renderer::is_threaded);
         Work {
@@ -65,7 +67,7 @@ impl crate::output::Outputs {
     }
 }
 
-/// Renders or records one frame ahead, on the first output that has room for one. Returns whether it did.
+/// Renders or records one frame ahead, on the first output that has room for it. Returns whether it did.
 pub(in crate::output) fn run_one(state: &mut State) -> bool {
     let is_held = state.shell.drag().is_some() || state.shell.pressed().is_some() || swipes::is_held(state);
     if state.outputs.frames_ahead == 0 || is_held {
@@ -78,8 +80,9 @@ pub(in crate::output) fn run_one(state: &mut State) -> bool {
             return false;
         }
         if work.run_ahead.is_none() {
-            // In no hurry: who waits for a CPU goes first. With only one that is whoever carries out in the kernel what
-            // was just submitted, and would have to wait for the scheduler's next tick, past its refresh.
+            // Rendering ahead is not urgent, so other threads go first. With a single CPU this may be the
+            // kernel worker that commits the last submission: otherwise it would wait for the scheduler's
+            // next tick, past its refresh.
             rustix::thread::sched_yield();
             if !is_calm(state, id, work) {
                 return false;
@@ -89,7 +92,7 @@ pub(in crate::output) fn run_one(state: &mut State) -> bool {
     })
 }
 
-/// Whether output `id` is calm and no other one has anything to do before a frame of it would be rendered.
+/// Whether output `id` is free to render, and no other output has work due before the frame would be finished.
 fn is_calm(state: &mut State, id: OutputId, work: Work) -> bool {
     let now = state.clock.now();
     let Some(output) = state.outputs.by_id_mut(id) else { return false };
@@ -101,8 +104,8 @@ fn is_calm(state: &mut State, id: OutputId, work: Work) -> bool {
     !others.any(|output| output.conductor.next_wake(now).is_some_and(|wake| wake < now + cost))
 }
 
-/// Has the next recorded frame of output `id` drawn, if it is its turn and there is a buffer for it, or else records one,
-/// if there is something to see in it; where the same thread draws it, that is done, too. Returns whether it did anything.
+/// Draws the next recorded frame of output `id` if it is due and a buffer is free; otherwise records a frame if its
+/// scene would change. Pixman draws the recorded frame at once. Returns whether any work was done.
 fn work_ahead(state: &mut State, id: OutputId, work: Work) -> bool {
     loop {
         let now = state.clock.now();
@@ -121,7 +124,7 @@ fn work_ahead(state: &mut State, id: OutputId, work: Work) -> bool {
     }
 }
 
-/// Records the next frame of output `id`, if something moves in it.
+/// Records the next frame of output `id`, if an animation changes it.
 fn record(state: &mut State, id: OutputId, work: Work, now: Instant) -> Option<FrameId> {
     let first = state.outputs.first();
     if state.surfaces.awake().any(|entry| entry.output().or(first) == Some(id) && entry.waiting() > 0) {
@@ -149,14 +152,14 @@ fn record(state: &mut State, id: OutputId, work: Work, now: Instant) -> Option<F
 }
 
 impl OutputState {
-    /// The scene of the newest frame that will be shown, or was.
+    /// The scene of the newest frame that was or will be shown.
     fn newest_scene(&self) -> &Scene {
         let newest = self.conductor.output().frames().newest();
         newest.map_or(&self.drawn, |frame| &frame.content.scene)
     }
 }
 
-/// Has recorded frame `id` drawn. Returns whether it is, or is begun.
+/// Starts to draw recorded frame `id`. Returns whether it is drawn or being drawn.
 fn draw(state: &mut State, id: OutputId, frame: FrameId, work: Work) -> bool {
     let State { outputs, clock, .. } = state;
     let crate::output::Outputs { list, renderer, drawn, .. } = outputs;
@@ -168,7 +171,7 @@ fn draw(state: &mut State, id: OutputId, frame: FrameId, work: Work) -> bool {
     drop(scene);
     let frames = output.conductor.output_mut().frames_mut();
     match begun {
-        // It waits for a buffer.
+        // The frame stays recorded until a buffer is free.
         None if work.run_ahead.is_some() => return false,
         None => {
             frames.abandon(frame);

@@ -1,4 +1,4 @@
-//! Whether new content of a surface can be written into the picture on screen as it is.
+//! Checks whether new content of a surface can be copied into the front buffer without composing.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Physical, Point, Rectangle, Transform};
@@ -15,24 +15,23 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::pacer::Pacer;
 use upbeat_timing::pacing::Pacing;
 
-/// The rectangle around the newest input in which all of a change must lie, in physical pixels (Presto 3.2.1).
+/// Size of the square around the newest input that must contain the whole change, in physical pixels (Presto 3.2.1).
 const AROUND: i32 = 200;
-/// So far beyond its edges an effect may depend on what lies below: a blur reads what is around it.
+/// How far beyond its edges an effect may depend on the pixels below, because a blur samples its surroundings.
 const EFFECT_REACH: i32 = 128;
 
-/// Content that can be written.
+/// Content that can be written in place.
 pub(super) struct Candidate {
-    /// The place of its layer in the scene that is drawn.
+    /// Index of its layer in the drawn scene.
     pub place: usize,
-    /// The layer with that content, without its buffer.
+    /// The layer with the new content, without its buffer.
     pub layer: Layer,
-    /// What has changed of the picture.
+    /// The changed part of the screen.
     pub rect: PixelRect,
-    /// Its pixels.
     pub pixels: Vec<u32>,
 }
 
-/// What of the picture on screen new content of `surface` changes, if that is all there is to it.
+/// The change that new content of `surface` makes to the screen; `None` if it cannot be written in place.
 pub(super) fn find(state: &State, id: OutputId, surface: &WlSurface) -> Option<Candidate> {
     let output = state.outputs.by_id(id).filter(|output| output.writes_in_place())?;
     if output.output.current_transform() != Transform::Normal || !is_paced_so(state, output, surface) {
@@ -63,16 +62,17 @@ pub(super) fn find(state: &State, id: OutputId, surface: &WlSurface) -> Option<C
     Some(Candidate { place, layer, rect: pixel_rect(rect), pixels })
 }
 
-/// Where part of a buffer is seen.
+/// The part of the screen that shows a part of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::output) struct Sight {
-    /// Of the screen.
+    /// In pixels of the screen.
     pub rect: PixelRect,
-    /// Of the buffer.
+    /// In pixels of the buffer.
     pub from: PixelRect,
 }
 
-/// Where `part` of the buffer of `surface` is seen in `scene`, all of it, alone, and as its buffer has it; else why it is not.
+/// Locates `part` of the buffer of `surface` in `scene`. The part must be wholly visible, unobscured and unscaled;
+/// otherwise returns the reason.
 pub(in crate::output) fn sight(
     output: &OutputState,
     surface: &WlSurface,
@@ -99,7 +99,7 @@ pub(in crate::output) fn sight(
     Ok(Sight { rect: pixel_rect(rect), from: part })
 }
 
-/// Whether its client is not asked to draw at the refresh, as for comparison.
+/// Whether no rule forces the client to vsync pacing (which serves comparison).
 fn is_paced_so(state: &State, output: &OutputState, surface: &WlSurface) -> bool {
     let client = state.surfaces.get(surface).map(|entry| entry.client());
     let pacing = client.and_then(|client| output.clients.get(&client));
@@ -108,7 +108,8 @@ fn is_paced_so(state: &State, output: &OutputState, surface: &WlSurface) -> bool
     !matches!(fixed, Some(Pacing::Vsync | Pacing::VsyncLate))
 }
 
-/// Whether each of its pixels is one of its buffer's: not faded, cut, turned or scaled, and on no plane.
+/// Whether each pixel of the layer is a pixel of its buffer: not faded, clipped, transformed or scaled, and on no
+/// plane.
 pub(super) fn is_plain(layer: &Layer) -> bool {
     let source = render::source(layer);
     let whole = |value: f64| value == value.round();
@@ -126,7 +127,7 @@ pub(super) fn is_opaque(layer: &Layer, rect: Rectangle<i32, Physical>) -> bool {
     rect.subtract_rects(opaque).is_empty()
 }
 
-/// Whether nothing is drawn above `rect` of the layer in this place, or follows from it.
+/// Whether no layer, cursor or effect above the layer at index `place` covers `rect` or depends on its pixels.
 pub(super) fn is_unobscured(
     scene: &Scene,
     place: usize,
@@ -148,7 +149,7 @@ pub(super) fn is_unobscured(
         && (cursor_has_plane || !under_cursor)
 }
 
-/// Whether no effect lies between the layers in these two places, or follows from what they show in `rect`.
+/// Whether no effect between the layers at these two indices covers `rect`.
 pub(super) fn hides_nothing_between(
     scene: &Scene,
     (above, below): (usize, usize),
@@ -157,7 +158,7 @@ pub(super) fn hides_nothing_between(
     !scene.effects.iter().any(|effect| (above + 1..=below).contains(&effect.depth) && effect.target().overlaps(rect))
 }
 
-/// Where the newest input was on an output, in its pixels.
+/// Position of the newest input, in pixels of the output.
 fn hand_on(state: &State, output: &OutputState) -> Option<Point<i32, Physical>> {
     let position = state.outputs.hand?;
     let scale = output.output.current_scale().fractional_scale();

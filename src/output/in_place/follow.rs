@@ -1,14 +1,14 @@
-//! A follower is moved in the picture that is being scanned out, just ahead of the beam: what is seen of it is where the pointer
-//! was when its row was about to be read.
+//! Moves a follower (a subsurface that follows the pointer) in the front buffer, just ahead of the beam: the screen
+//! shows it where the pointer was shortly before its rows were scanned out.
 //!
 //! ```text
-//!   event ─► when is the first row of where it was and is read next? ─► sleep until then
-//!                                                                          │ the pointer's newest position
-//!            what lies below, and it above that ◄──────────────────────────┘ ─► FrontRectangle
+//!   event ─► when is the first row of its old or new position scanned out? ─► sleep until then
+//!                                                                              │ the pointer's newest position
+//!            pixels below it, and the follower above them ◄────────────────────┘ ─► FrontRectangle
 //! ```
 //!
-//! It can be where one opaque window lies below it, both are as their buffers have them, and nothing lies above. Everywhere else,
-//! and where it comes and goes, it is composed.
+//! This works above one opaque window, if both are unscaled and nothing lies above them. Everywhere else, and when it
+//! appears or disappears, the follower is composed.
 
 use std::sync::Arc;
 
@@ -30,30 +30,30 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant};
 
-/// The most pixels that are written for one move: 200 × 200, as of what clients write.
+/// The most pixels written for one move: 200 × 200, the same limit as for client content.
 const MOST_PIXELS: i32 = 200 * 200;
 
-/// A follower that is to be moved.
+/// A planned move of a follower.
 #[derive(Debug)]
 pub(in crate::output) struct Move {
     pub surface: WlSurface,
     output: OutputId,
-    /// The refresh in which that is to be seen.
+    /// The refresh that is to show the move.
     index: RefreshIndex,
     pub at: Instant,
 }
 
-/// What became of a move.
+/// Result of a move.
 pub(in crate::output) enum Moved {
-    /// It is where the pointer is.
+    /// The follower was drawn at its new position.
     Done,
-    /// A frame is on its way that has to be shown first.
+    /// A frame in flight must be shown first.
     Later(Move),
-    /// It has to be composed.
+    /// The follower has to be composed.
     Not,
 }
 
-/// When `surface`, which is shown at `before` in its parent, is to be moved to `then`; `None`: it is to be composed.
+/// Plans the move of `surface` from `before` to `then` (coordinates of its parent); `None`: it has to be composed.
 pub(in crate::output) fn plan(
     state: &State,
     surface: &WlSurface,
@@ -66,7 +66,7 @@ pub(in crate::output) fn plan(
     let line = first_line(output, layer, step(before, then))?;
     let machine = output.conductor.output();
     let mut index = machine.next_row(line, now)?;
-    // Once for each refresh.
+    // At most once a refresh.
     if output.in_place.moved.is_some_and(|last| index <= last) {
         index = output.in_place.moved?.next();
     }
@@ -74,7 +74,7 @@ pub(in crate::output) fn plan(
     Some(Move { surface: surface.clone(), output: id, index, at })
 }
 
-/// `known` is to show `then` by now: it may have to be earlier.
+/// The pointer moved on to `then` before planned move `known`: its deadline may become earlier.
 pub(in crate::output) fn hasten(
     state: &State,
     known: &mut Move,
@@ -88,7 +88,7 @@ pub(in crate::output) fn hasten(
     }
 }
 
-/// Moves it from `before` to `then`, which are in its parent.
+/// Moves the follower from `before` to `then` (coordinates of its parent).
 pub(in crate::output) fn perform(
     state: &mut State,
     planned: Move,
@@ -122,7 +122,7 @@ pub(in crate::output) fn perform(
     let change = Change::FrontRectangle { rect, pixels };
     let plan = Plan { present, final_at: now, ..Plan::plain(frame, change) };
     if let Err((error, _)) = output.display.submit(plan) {
-        tracing::debug!(%error, "a follower is composed: the display does not take a rectangle");
+        tracing::debug!(%error, "a follower is composed: the display rejected the write into its front buffer");
         return Moved::Not;
     }
     output.in_place.moved = Some(index);
@@ -145,28 +145,28 @@ pub(in crate::output) fn perform(
 }
 
 fn step(before: Point<f64, Logical>, then: Point<f64, Logical>) -> Point<i32, Physical> {
-    // Outputs that are scaled are left out: a logical pixel is one.
+    // Only unscaled outputs get here: a logical pixel is a physical pixel.
     let step = (then - before).to_i32_round::<i32>();
     Point::from((step.x, step.y))
 }
 
-/// The first line of where it was and of where it is then, and a little further up: it may turn.
+/// The first line of the old and the new position, less a margin in case the pointer turns upwards.
 fn first_line(output: &OutputState, layer: &Layer, step: Point<i32, Physical>) -> Option<i32> {
     let scan = output.conductor.output().scan()?;
     let both = layer.target.merge(Rectangle::new(layer.target.loc + step, layer.target.size));
     Some((scan.first_line(&pixel_rect(both)) - TURNS_UP).max(0))
 }
 
-/// A follower as it is to be seen.
+/// A follower drawn at its new position.
 struct Painted {
-    /// The place of its layer in the scene that is drawn, and what is there then.
+    /// Index of its layer in the drawn scene, and the layer to put there.
     place: usize,
     layer: Layer,
     rect: PixelRect,
     pixels: Vec<u32>,
 }
 
-/// What the picture shows around `surface` when that is moved by `step`; `None` where more than copying would be needed.
+/// The pixels around `surface` after a move by `step`; `None` if this would need more than copying.
 fn paint(state: &State, id: OutputId, surface: &WlSurface, step: Point<i32, Physical>) -> Option<Painted> {
     let output = state.outputs.by_id(id).filter(|output| output.writes_in_place())?;
     let handle = &output.output;
@@ -192,7 +192,7 @@ fn paint(state: &State, id: OutputId, surface: &WlSurface, step: Point<i32, Phys
     let mut picture = below(state, scene, place, rect)?;
     let mut own = content(layer, Rectangle::from_size(layer.target.size))?;
     if is_opaque(layer, layer.target) {
-        // Their highest byte says nothing.
+        // The alpha byte of opaque pixels is undefined.
         own.iter_mut().for_each(|pixel| *pixel |= 0xff00_0000);
     }
     let image = PixelBuffer { width: then.size.w, height: then.size.h, pixels: own };
@@ -203,7 +203,7 @@ fn paint(state: &State, id: OutputId, surface: &WlSurface, step: Point<i32, Phys
     Some(Painted { place, layer: Layer { shape, ..layer.clone() }, rect: pixel_rect(rect), pixels: picture })
 }
 
-/// What is seen in `rect` below the layer in this place: one window, as its buffer has it.
+/// The pixels in `rect` below the layer at index `place`; `None` unless they all come from one unscaled window.
 fn below(state: &State, scene: &Scene, place: usize, rect: Rectangle<i32, Physical>) -> Option<Vec<u32>> {
     let first = place + 1;
     let next = first + scene.layers.get(first..)?.iter().position(|layer| layer.target.overlaps(rect))?;
@@ -220,7 +220,7 @@ fn below(state: &State, scene: &Scene, place: usize, rect: Rectangle<i32, Physic
     content(layer, Rectangle::new(rect.loc - layer.target.loc, rect.size))
 }
 
-/// The pixels of `part` of what a layer shows, which is as its buffer has it.
+/// The pixels of `part` of an unscaled layer.
 fn content(layer: &Layer, part: Rectangle<i32, Physical>) -> Option<Vec<u32>> {
     let content = guard::with_states(&layer.surface, |states| SurfaceContent::of(&layer.surface, states))?;
     let corner = render::source(layer).loc.to_i32_round::<i32>();
@@ -228,7 +228,7 @@ fn content(layer: &Layer, part: Rectangle<i32, Physical>) -> Option<Vec<u32>> {
     pixels::read(&content.buffer, PixelRect { x: corner.x + from.x, y: corner.y + from.y, ..from })
 }
 
-/// Whether it shows something else by now than the picture on screen does.
+/// Whether the surface has content that the screen does not show yet.
 fn is_fresh(state: &State, surface: &WlSurface) -> bool {
     state.surfaces.get(surface).is_none_or(|entry| entry.is_fresh())
 }

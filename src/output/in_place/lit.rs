@@ -1,4 +1,4 @@
-//! What was written in place on its way to light: who waits to hear of it.
+//! Content written in place that has not reached light yet, and its feedback.
 
 use super::InPlace;
 use crate::backend::LossReason;
@@ -7,11 +7,10 @@ use upbeat_timing::id::{FrameId, SurfaceId};
 use upbeat_timing::record::ClientFrameRecord;
 use upbeat_timing::target::RefreshIndex;
 
-/// A rectangle that was written and not lit yet.
+/// A written rectangle that is not lit yet.
 #[derive(Debug)]
 pub(super) struct Lighting {
     pub frame: FrameId,
-    /// Whose content it is.
     pub surface: SurfaceId,
     /// The refresh in which its row is lit.
     pub index: RefreshIndex,
@@ -22,14 +21,13 @@ pub(super) struct Lighting {
 /// Content that was lit.
 #[derive(Debug)]
 pub(in crate::output) struct Lit {
-    /// The refresh.
     pub index: RefreshIndex,
-    /// Who waits to hear of it.
     pub feedback: Feedback,
     pub record: Option<ClientFrameRecord>,
 }
 
-/// Content that was written for a row that a frame replaced: that frame was chosen later, and shows it.
+/// Content whose row a newer frame replaced before it was lit. That frame was chosen later, so it shows the same
+/// content.
 #[derive(Debug)]
 pub(in crate::output) struct Orphan {
     pub feedback: Feedback,
@@ -37,8 +35,8 @@ pub(in crate::output) struct Orphan {
 }
 
 impl InPlace {
-    /// A rectangle was written. What was written of the same surface before, and would be lit in the same refresh, is seen by
-    /// nobody. Whether anybody was told of that.
+    /// Adds a written rectangle. An earlier write of the same surface for the same refresh is never visible, so its
+    /// feedback is discarded. Returns whether a client was sent such an event.
     pub(super) fn written(&mut self, lighting: Lighting) -> bool {
         let mut told = false;
         let is_replaced = |known: &Lighting| (known.surface, known.index) == (lighting.surface, lighting.index);
@@ -64,7 +62,7 @@ impl InPlace {
         Some(Lit { index, feedback, record })
     }
 
-    /// The rectangle of `frame` is not seen as such.
+    /// The rectangle of `frame` will not be lit.
     pub(in crate::output) fn lost(&mut self, frame: FrameId, reason: LossReason) {
         let Some(place) = self.lighting.iter().position(|known| known.frame == frame) else { return };
         let Lighting { feedback, record, .. } = self.lighting.remove(place);
@@ -74,7 +72,7 @@ impl InPlace {
         }
     }
 
-    /// What the frame shows that is presented now, beside its own.
+    /// Content written in place that the frame presented now shows, too.
     pub(in crate::output) fn take_orphans(&mut self) -> impl Iterator<Item = Orphan> + use<> {
         std::mem::take(&mut self.orphans).into_iter()
     }

@@ -1,16 +1,16 @@
-//! Small changes near the hand are written into the picture that is being scanned out, ahead of the beam, for clients that know
-//! nothing of it (Presto 3.2.1, position-aware rendering).
+//! Front-buffer rendering near the newest input: small changes are written into the buffer that is being scanned out,
+//! ahead of the beam. Clients need no support for it (Presto 3.2.1, position-aware rendering).
 //!
 //! ```text
-//!   commit of nothing but content ─► waits for the end of its turn ─┬─ small, near the hand, alone, not scaled  [candidate]
-//!                                                                   │  the beam is not there                    [timing]
+//!   commit of nothing but content ─► waits for the end of its turn ─┬─ small, near the input, unscaled [candidate]
+//!                                                                   │  the beam is not there           [timing]
 //!                                                                   ▼
-//!            all else: need ─► latch ─► frame          written ─► lit ─► told, with the time of its row
+//!            all else: need ─► latch ─► frame          written ─► lit ─► feedback, with the time of its row
 //! ```
 //!
-//! No older picture may follow a newer one. What is written in front was chosen after every frame that was shown, and while
-//! one is on its way that would replace it, it waits for that to be shown, or goes with the next. A latch that comes later
-//! chooses what was written like everything else: for it there is nothing new in that.
+//! Older content must never follow newer content. Content written in place is newer than every frame that was shown.
+//! If a frame in flight would replace it, the write waits until that frame is shown, or the content becomes a part of
+//! the next frame. A later latch includes the written content, and finds no change in it.
 
 mod candidate;
 pub(super) mod follow;
@@ -34,53 +34,53 @@ use upbeat_timing::record::Need;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// So many lines above the first of what was written last is the next expected: a stroke that turns upwards is seen in time.
+/// The next write is expected this many lines above the last, so that a stroke that turns upwards is still in time.
 const TURNS_UP: i32 = 4;
-/// The phase is asked for anew when it may be off by this: before it eats up the margin of a write.
+/// The vsync phase is read again when its error may exceed this, because a larger error would use up the margin of a
+/// write.
 const ASK_PHASE: Span = Span::from_micros(100);
 
-/// What was written in place on one output, and what became of it.
+/// Numbers of in-place writes on one output, by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Rectangles that were lit whole.
     pub lit: u64,
-    /// Those that the beam was within.
+    /// Rectangles that the beam crossed during the write.
     pub torn: u64,
-    /// Content that came when it was too late for its row, and was composed.
+    /// Content that came too late for its row and was composed.
     pub late: u64,
 }
 
-/// What is written in place on one output.
+/// In-place writes on one output.
 #[derive(Debug, Default)]
 pub struct InPlace {
-    /// Surfaces with new content, and since when, unless they have waited for a frame.
+    /// Surfaces with new content and the time of their commit; `None` if they have waited for a frame.
     waiting: Vec<(WlSurface, Option<Instant>)>,
     /// Written, and not lit yet.
     lighting: Vec<Lighting>,
-    /// Whose row a frame took before it was lit: that frame shows the same content.
+    /// Writes whose row a newer frame replaced before it was lit; that frame shows the same content.
     orphans: Vec<Orphan>,
-    /// Whose content was written last, and its first line.
+    /// The surface written last, and the first line of the write.
     last: Option<(SurfaceId, i32)>,
-    /// The refresh for which a follower was moved last.
+    /// The refresh for which a follower was last moved.
     moved: Option<RefreshIndex>,
-    /// What became of it.
     pub(super) counts: Counts,
 }
 
 impl InPlace {
-    /// How often that happened.
+    /// Numbers of writes, by result.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 }
 
-/// What becomes of new content.
+/// How new content of a surface reaches the screen.
 enum Fate {
     /// It was written, or a latch took it.
     Done,
-    /// A frame is on its way to the screen: after it, perhaps.
+    /// It waits for a frame in flight, and may be written after that.
     Waits,
-    /// It is composed. `near`: what its client draws is written in place all the same, when it comes in time.
+    /// It is composed. `near`: the client's next content may still be written in place if it is in time.
     Composed { near: bool },
 }
 
@@ -89,7 +89,8 @@ pub fn pointed_at(state: &mut State, position: Point<f64, Logical>) {
     state.outputs.hand = Some(position);
 }
 
-/// `surface` has new content, and nothing else of it changed. Whether that may be written in place; if not, it is needed.
+/// Queues `surface`, of which only the content changed, for a write in place. Returns whether it may be written; if
+/// not, the caller schedules a repaint.
 pub(super) fn defer(state: &mut State, surface: &WlSurface) -> bool {
     let Some(entry) = state.surfaces.get(surface).filter(|_| state.outputs.writes_in_place) else { return false };
     let (Some(id), plain, since) = (entry.output(), entry.is_plain(), entry.fresh_since()) else { return false };
@@ -105,7 +106,7 @@ pub(super) fn defer(state: &mut State, surface: &WlSurface) -> bool {
     true
 }
 
-/// Writes what can be written, and has the rest composed.
+/// Writes the queued content that can be written in place, and schedules repaints for the rest.
 pub(super) fn attend(state: &mut State) {
     for index in 0..state.outputs.list.len() {
         let output = &mut state.outputs.list[index];
@@ -164,7 +165,7 @@ fn place(state: &mut State, id: OutputId, surface: &WlSurface, since: Option<Ins
     Fate::Done
 }
 
-/// Writes it, for refresh `index`. Whether the display took it.
+/// Writes the content for refresh `index`. Returns whether the display accepted it.
 fn write(
     state: &mut State,
     id: OutputId,
@@ -181,7 +182,7 @@ fn write(
     let change = Change::FrontRectangle { rect, pixels };
     let plan = Plan { present, final_at: latched, ..Plan::plain(frame, change) };
     if let Err((error, _)) = output.display.submit(plan) {
-        tracing::debug!(%error, "a rectangle is composed: the display does not take it");
+        tracing::debug!(%error, "new content is composed: the display rejected the write into its front buffer");
         return false;
     }
     let written = clock.now();
@@ -198,14 +199,14 @@ fn write(
     true
 }
 
-/// The client of `surface` is called back for a row, if what it drew last began at `line` and was written in place; else for a
-/// refresh.
+/// Sets the deadline of the next callback for `surface`: the scan-out of a row, if its last content began at `line` and
+/// was written in place; otherwise the refresh.
 fn expect_row(state: &mut State, id: OutputId, surface: &WlSurface, line: Option<i32>) {
     let State { surfaces, outputs, .. } = state;
     let Some((entry, output)) = surfaces.get(surface).zip(outputs.by_id_mut(id)) else { return };
     let before = output.in_place.last.filter(|(known, _)| *known == entry.id());
     output.in_place.last = line.map(|line| (entry.id(), line));
-    // As far up as it went since the last one.
+    // Extrapolate an upward move by its last distance.
     let expected = line.map(|line| {
         let way = before.map_or(0, |(_, before)| (line - before).min(0));
         (line + way - TURNS_UP).max(0)
@@ -218,16 +219,16 @@ fn expect_row(state: &mut State, id: OutputId, surface: &WlSurface, line: Option
     }
 }
 
-/// What stands in the way of a write.
+/// Why a write in place is not possible now.
 enum Hindrance {
-    /// A frame that was chosen before replaces the picture in this refresh.
+    /// A frame latched before replaces the picture in this refresh.
     Replaced(RefreshIndex),
-    /// Frames wait that were finished ahead.
+    /// Frames finished ahead are waiting.
     Ahead,
 }
 
 impl OutputState {
-    /// Whether anything can be written in place on it.
+    /// Whether the output supports writes in place.
     fn writes_in_place(&self) -> bool {
         self.on && self.conductor.output().scan().is_some() && !self.drawn.locked && !self.drawn.is_direct()
     }
@@ -245,7 +246,7 @@ impl OutputState {
         replaced.map(Hindrance::Replaced)
     }
 
-    /// While nothing is flipped nobody hears of refreshes: the display is asked when the last one was.
+    /// Reads the time of the last vblank from the display, because without flips no event reports it.
     pub(super) fn ask_phase(&mut self, now: Instant) {
         let vsync = self.conductor.output().vsync();
         if vsync.is_variable() || vsync.error(now) < ASK_PHASE && vsync.is_trusted(now) {
@@ -256,7 +257,7 @@ impl OutputState {
         }
     }
 
-    /// The picture on screen shows `layer` in this place from now on.
+    /// Replaces the layer at index `place` of the scene on screen.
     fn show_instead(&mut self, place: usize, layer: Layer) {
         let is_on_screen = std::sync::Arc::ptr_eq(&self.drawn, &self.on_screen);
         if is_on_screen {
@@ -271,7 +272,7 @@ impl OutputState {
     }
 }
 
-/// Whether content is written in place from now on. What waits is composed.
+/// Switches writes in place on or off. Waiting content is composed.
 pub fn switch(state: &mut State, on: bool) {
     state.outputs.writes_in_place = on;
     for output in &mut state.outputs.list {
@@ -281,7 +282,7 @@ pub fn switch(state: &mut State, on: bool) {
 }
 
 impl OutputState {
-    /// Tells its machine how the mode in force is scanned, if anything may be written.
+    /// Sets the machine's scan-out model for the current mode, if writes in place are on and supported.
     pub(super) fn note_scan(&mut self, on: bool) {
         let capabilities = self.display.capabilities();
         let scan = capabilities.scan.filter(|_| on && capabilities.front_buffer);

@@ -1,5 +1,5 @@
-//! What of an output is not covered yet while its scene is chosen from above: what lies wholly below something opaque is
-//! left out, and where nothing is bare any more nobody looks further down.
+//! The region of an output not yet covered by opaque layers, while its scene is chosen from top to bottom. Occluded
+//! layers are left out, and once the region is empty the walk stops.
 
 use std::sync::Arc;
 
@@ -11,14 +11,15 @@ use crate::guard;
 use crate::scene::{Effect, EffectKind, Scene, Shape};
 use crate::turn::Turn;
 
-/// So many times the screen is filled at most by what of the surfaces of one process is not opaque; those that lie further down
-/// are left out. Each of them is blended anew in every frame in which one changes: a processor takes 5 ms for 1280 by 720
-/// pixels. Translucent windows that fill the screen lie a few above each other, and through eight hardly anything is seen.
+/// Overdraw limit: the translucent pixels of one process may fill the screen this many times; layers further down are
+/// left out. Each such layer is blended again in every frame in which any of them changes: a CPU takes 5 ms for 1280 by
+/// 720 pixels. Real desktops stack only a few translucent fullscreen windows, and through eight hardly anything is
+/// visible.
 const MOST_BLENDED: i64 = 8;
-/// What is turned or scaled counts as so many times: its pixels are gathered from all over its buffer.
+/// Cost factor of a transformed or scaled layer, because its pixels are gathered from all over its buffer.
 const GATHERED: i64 = 2;
-/// As many times the screen is blurred at most behind the surfaces of one process; and the least part of it that one blur counts
-/// as, since each has pictures of its own.
+/// Blur limit: the surfaces of one process may blur the screen this many times. Each blur costs at least one
+/// [`LEAST_BLUR`]th of the screen, since it has intermediate buffers of its own.
 const MOST_BLURRED: i64 = 4;
 const LEAST_BLUR: i64 = 64;
 
@@ -29,43 +30,43 @@ struct Spent {
     blurred: i64,
 }
 
-/// What of an output nothing opaque covers yet.
+/// The region of an output not yet covered by opaque layers.
 #[derive(Debug)]
 pub(in crate::output) struct Bare {
-    /// Apart from each other.
+    /// Rectangles that do not overlap.
     rects: Vec<Rectangle<i32, Physical>>,
     screen: Rectangle<i32, Physical>,
-    /// Layers and effects of the scene that were looked at.
+    /// Number of layers and effects of the scene already processed.
     layers: usize,
     effects: usize,
-    /// Pixels of each process's surfaces that are not opaque, and that are blurred.
+    /// Translucent and blurred pixels so far, by process.
     spent: Vec<(u32, Spent)>,
 }
 
 impl Bare {
-    /// All of it is.
+    /// The whole output is uncovered.
     pub fn all(scene: &Scene) -> Self {
         let screen = Rectangle::from_size(scene.size);
         let (layers, effects) = (scene.layers.len(), scene.effects.len());
         Bare { rects: vec![screen], screen, layers, effects, spent: Vec::new() }
     }
 
-    /// Whether nothing is.
     pub fn is_empty(&self) -> bool {
         self.rects.is_empty()
     }
 
-    /// Whether anything of `rect` would be seen.
+    /// Whether any part of `rect` would be visible.
     pub fn overlaps(&self, rect: Rectangle<i32, Physical>) -> bool {
         self.rects.iter().any(|bare| bare.overlaps(rect))
     }
 
-    /// Leaves out what of the layers and effects that were added nothing can be seen, and takes account of the others.
+    /// Removes occluded layers and effects among those added since the last call, and subtracts the rest from the
+    /// region.
     pub fn cover(&mut self, scene: &mut Scene) {
         let mut kept = self.layers;
         let mut dropped = Vec::new();
         let screen = area(self.screen);
-        // Most of what is added spends nothing: nobody has to know whose it is.
+        // Most layers are opaque and cost nothing, so their process need not be looked up.
         let mut account = None;
         for index in self.layers..scene.layers.len() {
             let layer = &mut scene.layers[index];
@@ -99,7 +100,7 @@ impl Bare {
             account.get_or_insert_with(|| self.account_of(surface));
         }
         scene.layers.truncate(kept);
-        // Effects stay below the layers that they were below. Those of which nothing is on the output are left out.
+        // Effects stay below the same layers. Effects outside the output are left out.
         for mut effect in scene.effects.split_off(self.effects) {
             effect.depth -= dropped.partition_point(|index| *index < effect.depth);
             if !effect.target().overlaps(self.screen) {
@@ -119,7 +120,7 @@ impl Bare {
         self.effects = scene.effects.len();
     }
 
-    /// Where the process that shows `surface` has what it spends.
+    /// Index of the entry in `spent` for the process of `surface`.
     fn account_of(&mut self, surface: Option<&WlSurface>) -> usize {
         let process = surface.and_then(process_of).unwrap_or_default();
         self.spent.iter().position(|(known, _)| *known == process).unwrap_or_else(|| {
@@ -128,7 +129,7 @@ impl Bare {
         })
     }
 
-    /// Takes what was added as it is, but for effects of which nothing is on the output: nothing of it is opaque.
+    /// Accepts added layers as they are, because none is opaque. Only effects outside the output are left out.
     pub fn keep(&mut self, scene: &mut Scene) {
         let screen = self.screen;
         let after = scene.effects.split_off(self.effects);
@@ -141,8 +142,8 @@ fn area(rect: Rectangle<i32, Physical>) -> i64 {
     i64::from(rect.size.w) * i64::from(rect.size.h)
 }
 
-/// How many pixels of a layer at `target` are on the screen and not `opaque`. Opaque parts that lie above each other count as
-/// often, but for no more than all of it: a client would earn by saying them twice.
+/// Number of a layer's visible pixels outside its `opaque` rectangles. Overlapping rectangles count several times, but
+/// the result is never negative, so a client gains nothing by repeating them.
 fn translucent(
     target: Rectangle<i32, Physical>,
     opaque: &[Rectangle<i32, Physical>],
@@ -153,7 +154,7 @@ fn translucent(
     (seen - opaque.filter_map(|rect| rect.intersection(screen)).map(area).sum::<i64>()).max(0)
 }
 
-/// Whether the pixels of a layer lie otherwise in its buffer than on a panel that is turned like that.
+/// Whether the layer is scaled, or transformed differently from a panel with this `turn`.
 fn is_gathered(shape: &Shape, turn: Turn) -> bool {
     let shown = shape.target.size.to_f64();
     let pixels =
@@ -162,7 +163,7 @@ fn is_gathered(shape: &Shape, turn: Turn) -> bool {
     Turn::from(shape.buffer_transform) != turn || differs(pixels.0, shown.w) || differs(pixels.1, shown.h)
 }
 
-/// The process that shows `surface`, where it is known.
+/// The process of the client of `surface`, if known.
 fn process_of(surface: &WlSurface) -> Option<u32> {
     let display = DisplayHandle::from(surface.handle().upgrade()?);
     guard::process_of(&display, &surface.client()?)
@@ -176,7 +177,7 @@ mod tests {
     fn what_is_said_to_be_opaque_twice_earns_nothing() {
         let rect = |x, y, width, height| Rectangle::new((x, y).into(), (width, height).into());
         let (screen, target) = (rect(0, 0, 100, 100), rect(50, 0, 100, 100));
-        assert_eq!(translucent(target, &[], screen), 5_000, "what is on the screen");
+        assert_eq!(translucent(target, &[], screen), 5_000, "the visible part");
         assert_eq!(translucent(target, &[rect(0, 0, 25, 100)], screen), 2_500);
         let whole = rect(0, 0, 100, 100);
         assert_eq!(translucent(target, &[whole], screen), 0);

@@ -1,4 +1,4 @@
-//! Choosing a scene: what is seen on one output, topmost first, since what is above decides what can be seen below.
+//! Chooses the scene of one output, topmost layer first, since layers above decide which layers below are visible.
 //!
 //! ```text
 //!   notices, shortcuts    our own                        output/overlays
@@ -29,15 +29,15 @@ use crate::state::State;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
-/// What lies behind the lock.
+/// Background colour behind the lock.
 const LOCKED: [f32; 3] = [0.0; 3];
 
-/// A scene that is being chosen.
+/// A scene under construction.
 struct Choosing<'a> {
     scene: Scene,
     bare: Bare,
     placing: Placing<'a>,
-    /// Nothing is seen of what lies further below.
+    /// Layers further down are invisible.
     is_covered: bool,
 }
 
@@ -66,13 +66,13 @@ impl<'a> Choosing<'a> {
         Choosing { scene, bare, placing, is_covered: false }
     }
 
-    /// Adds something. `add` says whether nothing is seen of what lies below it.
+    /// Adds layers. `add` returns whether they hide everything below.
     fn add(&mut self, add: impl FnOnce(&Placing<'a>, &mut Scene, &Bare) -> bool) {
         self.is_covered |= add(&self.placing, &mut self.scene, &self.bare);
         self.bare.cover(&mut self.scene);
     }
 
-    /// Whether nothing that lies further below can be seen.
+    /// Whether layers further down are invisible.
     fn is_done(&self) -> bool {
         self.is_covered || self.bare.is_empty()
     }
@@ -86,7 +86,7 @@ impl<'a> Choosing<'a> {
         });
         self.popups(shell, output, Level::Overlay);
         self.level(shell, output, Level::Overlay);
-        // Nobody asks windows where nobody is pinned.
+        // Without layer surfaces it does not matter whether a fullscreen window covers them.
         if shell.layers().is_bare(output) {
             return;
         }
@@ -136,8 +136,7 @@ impl<'a> Choosing<'a> {
     }
 }
 
-/// What output `id` is to show while the session is locked: what its locker has for it, the keyboard of the input method,
-/// and black.
+/// The scene of output `id` while the session is locked: the lock surface, the on-screen keyboard, and black.
 fn choose_lock(state: &mut State, id: OutputId) -> Scene {
     let Some((mut scene, handle)) = begin(state, id) else { return Scene::default() };
     (scene.background, scene.locked) = (LOCKED, true);
@@ -158,7 +157,7 @@ fn choose_lock(state: &mut State, id: OutputId) -> Scene {
     scene
 }
 
-/// What output `id` is to show in the frame presented at `present`.
+/// The scene of output `id` for the frame presented at `present`.
 pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instant) -> Scene {
     if state.shell.lock().covers() {
         return choose_lock(state, id);

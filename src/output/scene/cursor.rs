@@ -1,4 +1,4 @@
-//! The cursor as pixels, whatever it comes from, so that a plane can take it.
+//! The cursor as an image, from a client's surface or a cursor theme, so that a cursor plane can show it.
 
 use std::sync::Arc;
 
@@ -20,25 +20,25 @@ use crate::surface::showing::{self, Look};
 use crate::turn::Turn;
 use upbeat_timing::id::OutputId;
 
-/// Larger cursors are shown cut off: no client means them. So are those that are larger than the plane that shows them.
+/// Larger cursors are cropped, because no client means them. Cursors larger than their plane are cropped, too.
 const LARGEST: i32 = 512;
-/// Images that are kept changed: those of the shapes that a pointer takes while it crosses a window or two.
+/// Number of cached transformed images: enough for the shapes of a pointer that crosses a window or two.
 const MOST_CHANGED: usize = 8;
 /// Bytes of a pixel.
 const BYTES: usize = 4;
 
-/// Pixels of the last client cursor, so that moving it copies nothing.
+/// Pixels of the last client cursor, cached so that moving it copies nothing.
 #[derive(Debug, Default)]
 pub(in crate::output) struct CursorImages {
     client: Option<ClientImage>,
-    /// Images as they are, and as they fit onto planes and lie on panels that are turned, the newest last.
+    /// Original images with their versions cropped for planes or transformed for rotated panels, the newest last.
     changed: Vec<(Arc<PixelBuffer>, Change, Arc<PixelBuffer>)>,
 }
 
-/// What is done to an image before a plane shows it.
+/// A change of an image before a plane can show it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
-    /// No more of it is left than this, from its top left corner.
+    /// Crops it to this size, from its top left corner.
     Cut(i32, i32),
     Turned(Turn),
 }
@@ -53,12 +53,12 @@ impl Change {
 }
 
 impl CursorImages {
-    /// `image` as it lies on a panel.
+    /// `image` transformed for a panel.
     fn turned(&mut self, image: &Arc<PixelBuffer>, turn: Turn) -> Arc<PixelBuffer> {
         if turn == Turn::NORMAL { image.clone() } else { self.changed(image, Change::Turned(turn)) }
     }
 
-    /// What of `image` a plane of this size shows.
+    /// `image` cropped to a plane of this size.
     fn fitted(&mut self, image: Arc<PixelBuffer>, plane: (u32, u32)) -> Arc<PixelBuffer> {
         let [width, height] = [plane.0, plane.1].map(|length| i32::try_from(length).unwrap_or(i32::MAX));
         if image.width <= width && image.height <= height {
@@ -67,7 +67,7 @@ impl CursorImages {
         self.changed(&image, Change::Cut(image.width.min(width), image.height.min(height)))
     }
 
-    /// `image`, changed: the same one each time, so that it goes to the device once.
+    /// The changed `image`: the same `Arc` each time, so that it is uploaded to the device once.
     fn changed(&mut self, image: &Arc<PixelBuffer>, change: Change) -> Arc<PixelBuffer> {
         let known = self.changed.iter().find(|(known, done, _)| Arc::ptr_eq(known, image) && *done == change);
         if let Some((_, _, changed)) = known {
@@ -101,7 +101,7 @@ struct ClientImage {
     pixels: Arc<PixelBuffer>,
 }
 
-/// Everything that the image of a client's cursor depends on.
+/// Everything that determines the image of a client's cursor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct View {
     commit: CommitCounter,
@@ -110,7 +110,7 @@ struct View {
     scale: f64,
 }
 
-/// The cursor on an output, if it is there and not hidden.
+/// The cursor on an output, unless it is elsewhere or hidden.
 pub(in crate::output) fn layer(state: &mut State, id: OutputId) -> Option<CursorLayer> {
     let output = state.outputs.by_id(id)?;
     let (area, scale) = (geometry(&output.output), output.output.current_scale().fractional_scale());
@@ -118,7 +118,7 @@ pub(in crate::output) fn layer(state: &mut State, id: OutputId) -> Option<Cursor
     let screen = state.shell.workspaces().screen(&output.output.name());
     let picked = state.shell.overlays().region().picked();
     if plane.is_none() && picked.is_some_and(|picked| Some(picked.screen) == screen) {
-        // It would be drawn into the picture.
+        // Without a cursor plane it would be composed into the screenshot.
         return None;
     }
     let position = state.pointer_position();
@@ -135,14 +135,14 @@ pub(in crate::output) fn layer(state: &mut State, id: OutputId) -> Option<Cursor
     Some(CursorLayer { image, position: at - hotspot, turned })
 }
 
-/// What is drawn at the pointer.
+/// The image drawn at the pointer.
 pub(in crate::output) struct Pointed {
     pub image: Arc<PixelBuffer>,
-    /// The pixel that points.
+    /// The hotspot, in pixels of the image.
     pub hotspot: Point<i32, Physical>,
 }
 
-/// What is drawn at the pointer on an output of this scale, if anything is.
+/// The image drawn at the pointer on an output with this scale, if there is one.
 pub(in crate::output) fn pointed(state: &mut State, scale: f64) -> Option<Pointed> {
     let (image, hotspot) = match state.cursor_view(scale) {
         CursorView::Hidden => return None,
@@ -155,7 +155,7 @@ pub(in crate::output) fn pointed(state: &mut State, scale: f64) -> Option<Pointe
     Some(Pointed { image, hotspot })
 }
 
-/// The client's surface that is the cursor of `scene`, if it has one.
+/// The client surface that is the cursor of `scene`, if it has one.
 pub(in crate::output) fn shown_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
     scene.cursor.as_ref()?;
     match state.cursor_view(1.0) {
@@ -180,8 +180,8 @@ fn client_image(images: &mut CursorImages, surface: &WlSurface, scale: f64) -> O
     Some(pixels)
 }
 
-/// The visible part of a cursor's buffer in the surface's size on the output. It takes the nearest pixel, since cursors are
-/// small and drawn sharp. Cursors come in shared memory.
+/// The visible part of a cursor's buffer, scaled to the surface's size on the output. Uses the nearest pixel, since
+/// cursors are small and drawn sharp. Cursors come in shared memory.
 fn copy(buffer: &WlBuffer, view: View) -> Option<PixelBuffer> {
     let Look { scale: buffer_scale, transform, cut } = view.look;
     let turn = Turn::from(transform);
@@ -196,7 +196,7 @@ fn copy(buffer: &WlBuffer, view: View) -> Option<PixelBuffer> {
         let (size, source) = (cut.size.to_f64(), cut.source);
         let shown = |length: f64| ((length * view.scale).round() as i32).clamp(1, LARGEST);
         let mut image = PixelBuffer::new(shown(size.w), shown(size.h));
-        // Pixels of the buffer, as it would lie upright, for each of the image.
+        // Buffer pixels, after the buffer transform, for each pixel of the image.
         let step = |source: f64, size: f64| source * buffer_scale / (size * view.scale).round().max(1.0);
         let (across, down) = (step(source.size.w, size.w), step(source.size.h, size.h));
         for y in 0..image.height {
@@ -222,7 +222,7 @@ fn read_pixel(start: *const u8, length: usize, at: usize) -> Option<u32> {
     if at.checked_add(BYTES)? > length {
         return None;
     }
-    // SAFETY: `at + 4` lies within the `length` bytes at `start`, which stay mapped while the pool is accessed; a
-    // client that truncates the file behind them is caught by Smithay's guard around this access.
+    // SAFETY: `at + 4` lies within the `length` bytes at `start`, which stay mapped while the pool is accessed; if
+    // a client truncates the file behind them, Smithay's guard around this access catches the fault.
     Some(unsafe { start.add(at).cast::<u32>().read_unaligned() })
 }

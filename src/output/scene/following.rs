@@ -1,10 +1,10 @@
-//! Subsurfaces that follow the pointer are where it is when the content of a frame is chosen (`upbeat_late_latch_v1`).
+//! Subsurfaces that follow the pointer: each latch places them at its current position (`upbeat_late_latch_v1`).
 //!
 //! ```text
 //!   event ─► need ─► latch: where is the pointer now? ─► the follower's place in the tree ─► scene
 //!                       └ its client sleeps
 //!
-//!   where that can be: event ─► its row comes ─► the picture on screen     [in_place/follow]
+//!   where possible: event ─► its row is about to be scanned out ─► the front buffer     [in_place/follow]
 //! ```
 
 use smithay::reexports::wayland_server::Resource;
@@ -23,18 +23,18 @@ use crate::surface::{reach, root};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock, Instant};
 
-/// Who follows, and on what the pointer is.
+/// All followers, and the surface tree under the pointer.
 #[derive(Debug, Default)]
 pub struct Following {
     followers: Vec<WlSurface>,
-    /// The root of what the pointer is on.
+    /// Root of the surface under the pointer.
     window: Option<WlSurface>,
-    /// Those that are moved when their rows come.
+    /// Moves planned for when the beam reaches their rows.
     moves: Vec<Move>,
 }
 
 impl Following {
-    /// When the next is moved.
+    /// When the next planned move is due.
     pub(in crate::output) fn next_wake(&self) -> Option<Instant> {
         self.moves.iter().map(|planned| planned.at).min()
     }
@@ -48,7 +48,7 @@ pub fn begin(state: &mut State, surface: &WlSurface) {
     needed::need(state, surface);
 }
 
-/// It does not any more.
+/// `surface` no longer follows the pointer.
 pub fn end(state: &mut State, surface: &WlSurface) {
     state.outputs.following.followers.retain(|known| known != surface);
     if surface.is_alive() && guard::with_states(surface, |states| follower::set_place(states, None)) {
@@ -58,7 +58,7 @@ pub fn end(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// The pointer moved, or is on something else.
+/// The pointer moved or entered another surface.
 pub fn moved(state: &mut State, focus: Option<&WlSurface>) {
     if state.outputs.following.followers.is_empty() {
         return;
@@ -79,7 +79,7 @@ pub fn moved(state: &mut State, focus: Option<&WlSurface>) {
     }
 }
 
-/// Has `surface` moved when its row comes. Whether it can be.
+/// Plans a move of `surface` ahead of the beam. Returns whether that is possible.
 fn plan(state: &mut State, surface: &WlSurface) -> bool {
     let Some(way) = way_of(state, surface) else { return false };
     let mut moves = std::mem::take(&mut state.outputs.following.moves);
@@ -98,7 +98,7 @@ fn plan(state: &mut State, surface: &WlSurface) -> bool {
     planned
 }
 
-/// Moves those whose rows come.
+/// Carries out the due moves.
 pub(in crate::output) fn attend(state: &mut State) {
     if state.outputs.following.moves.is_empty() {
         return;
@@ -128,7 +128,7 @@ pub(in crate::output) fn attend(state: &mut State) {
     }
 }
 
-/// Where in its parent a follower is, and where it is to be, if the pointer is on its window as it was before.
+/// Present and intended position of a follower in its parent, if the pointer is still on the follower's window.
 fn way_of(state: &State, surface: &WlSurface) -> Option<(Point<f64, Logical>, Point<f64, Logical>)> {
     let before = guard::with_states(surface, follower::place)?;
     let id = state.surfaces.get(surface)?.output()?;
@@ -140,8 +140,8 @@ fn tell(state: &mut State, surface: &WlSurface, means: Means) {
     follower.into_iter().for_each(|follower| follower.tell(means));
 }
 
-/// The content of a frame of output `id` is chosen: followers that it shows are where the pointer is, as their windows lie in
-/// `scene`, or in the last one. Returns whether that is another place than they had.
+/// Called at a latch of output `id`: places its followers at the pointer, relative to their windows in `scene` or in
+/// the last scene. Returns whether any follower moved.
 pub(in crate::output) fn latch(state: &mut State, id: OutputId, scene: Option<&Scene>) -> bool {
     let following = &mut state.outputs.following;
     if following.followers.is_empty() {
@@ -150,7 +150,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, scene: Option<&S
     let mut moved = false;
     following.followers.retain(Resource::is_alive);
     for surface in following.followers.clone() {
-        // Its row comes later, and so may the pointer.
+        // A planned move takes the pointer's position later, when its row is due.
         if state.outputs.following.moves.iter().any(|planned| planned.surface == surface) {
             continue;
         }
@@ -168,8 +168,8 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, scene: Option<&S
     moved
 }
 
-/// Where a follower is to be, in its parent's coordinates; `Some(None)`: where its subsurface is; `None`: this output does not
-/// know.
+/// The intended position of a follower, in its parent's coordinates; `Some(None)`: the subsurface's own position;
+/// `None`: unknown on this output.
 fn place_of(
     state: &State,
     (id, scene): (OutputId, Option<&Scene>),
@@ -182,7 +182,7 @@ fn place_of(
     let parent = compositor::get_parent(surface)?;
     let scene = scene.or_else(|| Some(&*state.outputs.by_id(id)?.drawn))?;
     let layer = scene.layers.iter().find(|layer| layer.surface == parent && layer.snapshot.is_none())?;
-    // On whole pixels, as its client would have drawn it.
+    // Rounded to whole pixels, as its client would have drawn it.
     let pointer = layer.to_surface(state.pointer_position()).to_i32_round::<i32>();
     Some(Some((pointer - follower.anchor()).to_f64()))
 }

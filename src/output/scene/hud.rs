@@ -1,4 +1,4 @@
-//! What the figures above an output's frames ([`overlays::show_hud`](crate::output::scene::overlays::show_hud)) say.
+//! The figures of the HUD above an output's frames ([`overlays::show_hud`](crate::output::scene::overlays::show_hud)).
 
 use crate::output::OutputState;
 use crate::output::clients::statistics;
@@ -9,7 +9,7 @@ use upbeat_record::trace::why_late;
 use upbeat_timing::record::FrameRecord;
 use upbeat_timing::time::Span;
 
-/// What there is to say of `output`; drawing it took `cost` last time.
+/// The figures of `output`; `cost`: time that the last HUD took to draw.
 pub(in crate::output) fn figures(
     output: &OutputState,
     (shell, surfaces): (&Shell, &Surfaces),
@@ -49,7 +49,7 @@ fn heading(output: &OutputState, cost: Span) -> String {
     )
 }
 
-/// How the windows on an output are paced, the one with the focus first.
+/// Pacing of the windows on an output, the focused window first.
 fn paced<'a>(
     output: &'a OutputState,
     shell: &'a Shell,
@@ -70,7 +70,7 @@ fn paced<'a>(
     })
 }
 
-/// Why the last frames were missed that were, the latest first.
+/// Why the last missed frames were missed, the latest first.
 fn missed(output: &OutputState, shell: &Shell, windows: &statistics::Windows) -> impl Iterator<Item = String> {
     let name = output.output.name();
     let own = output

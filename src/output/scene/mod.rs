@@ -1,4 +1,4 @@
-//! Which picture an output shows: what is chosen, where it goes, and what planes show of it.
+//! Builds an output's scene: chooses the visible layers, places them, and assigns planes.
 
 pub(super) mod bare;
 pub(super) mod choosing;

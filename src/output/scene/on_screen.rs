@@ -1,4 +1,4 @@
-//! Where on the screen something of a surface is.
+//! Maps points of a surface to the screen.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
@@ -6,7 +6,7 @@ use smithay::utils::{Logical, Point};
 use crate::output::geometry;
 use crate::state::State;
 
-/// Where `place` (surface coordinates) of `surface` is (global logical coordinates), if that is seen.
+/// Maps `place` (coordinates of `surface`) to global logical coordinates; `None` if the surface is not visible.
 pub fn place_on_screen(state: &State, surface: &WlSurface, place: Point<f64, Logical>) -> Option<Point<f64, Logical>> {
     state.outputs.list.iter().find_map(|output| {
         let area = geometry(&output.output).to_f64();

@@ -1,4 +1,4 @@
-//! Where things go in a scene: windows, those that are going, layer surfaces, and what hangs on them, in pixels of one output.
+//! Places windows, ghosts of closed windows, layer surfaces and their popups in a scene, in pixels of one output.
 
 use std::sync::Arc;
 
@@ -22,18 +22,18 @@ use crate::surface::content::SurfaceContent;
 use crate::surface::tree::{self, find_downward};
 use upbeat_timing::time::Instant;
 
-/// Where a tree of surfaces goes: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
-/// coordinates), and everything else with it.
+/// Maps a surface tree to the screen: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
+/// coordinates); the same mapping applies outside `from`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::output) struct Fit {
     from: Rectangle<f64, Logical>,
     to: Rectangle<f64, Logical>,
-    /// It is maximised, tiled, fullscreen or a layer surface: it may end with its output.
+    /// It is maximised, tiled, fullscreen or a layer surface, so it may reach the edge of its output.
     fills: bool,
 }
 
 impl Fit {
-    /// The root's origin is at `location`, and nothing is scaled.
+    /// Unscaled, with the root's origin at `location`.
     fn at(location: Point<i32, Logical>) -> Self {
         let unit = Size::from((1.0, 1.0));
         Fit { from: Rectangle::from_size(unit), to: Rectangle::new(location.to_f64(), unit), fills: false }
@@ -53,22 +53,22 @@ impl Fit {
     }
 }
 
-/// The error of sums of coordinates, in pixels.
+/// Rounding error of sums of coordinates, in pixels.
 const INEXACT: f64 = 1e-6;
 
-/// The placement of a tree of surfaces on the pixels of an output.
+/// Alignment of a surface tree to the pixels of an output.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::output) struct Grid {
-    /// The distance that moves the root's origin onto a whole pixel (logical pixels).
+    /// Distance that moves the root's origin onto a whole pixel (logical pixels).
     nudge: Point<f64, Logical>,
-    /// Rectangles that reach the edge of the output reach its last pixel.
+    /// Rectangles that reach the edge of the output are extended to its last pixel.
     fills: bool,
 }
 
-/// Where the output is, at what scale, and what is drawn around windows.
+/// The target of placement: an output's area and scale, and the effects drawn around windows.
 pub(in crate::output) struct Placing<'a> {
     area: Rectangle<i32, Logical>,
-    /// The output in pixels, where it is one.
+    /// Size of the output in pixels; `None` for a picture of an area.
     pixels: Option<Size<i32, Physical>>,
     scale: f64,
     effects: Effects,
@@ -81,12 +81,13 @@ impl<'a> Placing<'a> {
         Placing { area: geometry(output), pixels: Some(seen_size(output)), scale, effects, surfaces }
     }
 
-    /// In a picture of `area` alone, in which every window is bare.
+    /// For a picture of `area` alone, without effects around windows.
     pub fn of_area(area: Rectangle<i32, Logical>, scale: f64, surfaces: &'a Surfaces) -> Self {
         Placing { area, pixels: None, scale, effects: Effects::default(), surfaces }
     }
 
-    /// Adds a window, if anything of it may be seen where `bare` is. Returns whether nothing below it is.
+    /// Adds a window if the uncovered region `bare` may show any part of it. Returns whether the window is
+    /// fullscreen, so that it hides everything below.
     pub fn unless_hidden(
         &self,
         scene: &mut Scene,
@@ -103,7 +104,7 @@ impl<'a> Placing<'a> {
         window.fullscreen
     }
 
-    /// Whether surely nothing of a window is seen where `bare` is.
+    /// Whether certainly no part of a window is visible in the uncovered region `bare`.
     fn is_hidden(&self, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
         let reach = shell.reach_at_rest(window, view);
         let titles = if window.carries_titles() { TITLES } else { 0 };
@@ -119,7 +120,7 @@ impl<'a> Placing<'a> {
         keep_out(&mut scene.layers[above..], pinned.look().is_kept_out);
     }
 
-    /// Adds a layer surface without them.
+    /// Adds a layer surface without its popups.
     pub fn pinned(&self, scene: &mut Scene, pinned: &Pinned) {
         let (above, fit) = (scene.layers.len(), Fit::at(pinned.rect().loc).filling(true));
         let look = pinned.look();
@@ -133,12 +134,12 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// Adds a tree of surfaces as it is, its root's origin at `at`.
+    /// Adds a surface tree unscaled, its root's origin at `at`.
     pub fn unscaled(&self, scene: &mut Scene, root: &WlSurface, at: Point<i32, Logical>) {
         self.tree(scene, root, Fit::at(at), 1.0);
     }
 
-    /// The same of one that fills the output.
+    /// The same for a surface that fills the output.
     pub fn filling(&self, scene: &mut Scene, root: &WlSurface, at: Point<i32, Logical>) {
         self.tree(scene, root, Fit::at(at).filling(true), 1.0);
     }
@@ -147,7 +148,7 @@ impl<'a> Placing<'a> {
         let settled = Rectangle::new(window.location + window.geometry.loc, window.geometry.size).to_f64();
         let topmost = scene.layers.len();
         for (popup, location) in window.popups.iter().rev() {
-            // Popups go along with what their window does by itself.
+            // Popups move and scale with their window's animation.
             let fit = match window.animated {
                 Some(to) => {
                     Fit { from: Rectangle::new(settled.loc - location.to_f64(), settled.size), to, fills: false }
@@ -167,25 +168,26 @@ impl<'a> Placing<'a> {
         self.decorate(scene, above, &window.decoration, rect, window.opacity);
     }
 
-    /// Adds a window as it is.
+    /// Adds a window even if it is hidden.
     pub fn alone(&self, scene: &mut Scene, window: &RenderWindow) {
         self.window(scene, window);
     }
 
-    /// What a window that covers `reach` may be seen in, with what is drawn around it and so far above it.
+    /// Upper bound of a window's visible pixels, with its effects, if its surfaces cover `reach` and its titles
+    /// rise `above` it.
     fn with_effects(&self, reach: Rectangle<i32, Logical>, above: i32) -> Rectangle<i32, Physical> {
         let reach = Rectangle::new(reach.loc - Point::from((0, above)), reach.size + Size::from((0, above)));
         let mut rect = self.to_physical(reach.loc.to_f64(), reach.size.to_f64());
         let shadow = self.effects.shadow.map_or(0.0, |shadow| shadow.reach);
         let mark = self.effects.mark.map_or(0.0, |mark| mark.width);
-        // One pixel more: `grid` moves unscaled trees by up to half a pixel.
+        // One pixel more, because `grid` moves unscaled trees by up to half a pixel.
         let margin = (shadow.max(mark) * self.scale).ceil() as i32 + 1;
         rect.loc -= Point::from((margin, margin));
         rect.size += Size::from((margin * 2, margin * 2));
         rect
     }
 
-    /// Cuts the corners of the layers from `above` on, which are one window at `rect`, and adds what lies below it.
+    /// Rounds the corners of a window at `rect`, whose layers begin at index `above`, and adds the effects below it.
     fn decorate(
         &self,
         scene: &mut Scene,
@@ -198,7 +200,7 @@ impl<'a> Placing<'a> {
         let physical = |length: f64| (length * self.scale).round() as i32;
         let usual = if free { self.effects.corner_radius } else { 0.0 };
         let radius = physical(decoration.corner_radius.unwrap_or(usual));
-        // A window and its title bar are one thing for all that is around them.
+        // Effects surround the window together with its title bar.
         let bar = if decoration.has_bar { physical(f64::from(TITLES)) } else { 0 };
         let rect = Rectangle::new(rect.loc - Point::from((0, bar)), rect.size + Size::from((0, bar)));
         let window = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
@@ -230,7 +232,7 @@ impl<'a> Placing<'a> {
             let kind = EffectKind::Picture { rect: Rectangle::new(at, size), picture: picture.clone() };
             add(&names.titles, opacity, kind);
         }
-        // Where the window is opaque nobody would see it; where its client says what is to be blurred, it knows better.
+        // Behind an opaque window a blur would be invisible. A client that sets its own blur region takes precedence.
         let says = |layer: &Layer| layer.blurred.is_some();
         if self.effects.blur > 0 && translucent && !scene.layers[above..].iter().any(says) {
             add(&names.blur, opacity, EffectKind::Blur { area: window, passes: self.effects.blur });
@@ -241,7 +243,7 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// Adds the last that is seen of a window, `shift` from where it was.
+    /// Adds the ghost (closing animation) of a window, moved by `shift`.
     pub fn ghost(&self, scene: &mut Scene, ghost: &Ghost, shift: Point<f64, Logical>, present: Instant) {
         let mut look = ghost.at(present);
         look.rect.loc += shift;
@@ -260,11 +262,11 @@ impl<'a> Placing<'a> {
         self.decorate(scene, above, &ghost.decoration, rect, look.opacity);
     }
 
-    /// Adds a tree of surfaces, topmost first.
+    /// Adds a surface tree, topmost first.
     fn tree(&self, scene: &mut Scene, root: &WlSurface, fit: Fit, opacity: f64) {
         find_downward(root, &mut |surface, states, place| {
             let content = SurfaceContent::of(surface, states)?;
-            // What a view shows that is not there any more lies above nothing but its background.
+            // Kept contents of a scroll view lie directly above the view's own surface, below its live contents.
             self.kept(scene, surface, (place, content.size), fit, opacity);
             self.stretched(scene, surface, (place, content.size), fit, opacity);
             if let Some(layer) = self.layer(&content, place, fit, opacity) {
@@ -275,7 +277,7 @@ impl<'a> Placing<'a> {
         });
     }
 
-    /// Blurs what lies behind the lowest layer of `scene`, where its client wants that.
+    /// Adds the blur that the client requested behind the lowest layer of `scene`.
     fn blur_behind(&self, scene: &mut Scene, place: tree::Place, fit: Fit) {
         let depth = scene.layers.len();
         let (Some(layer), passes) = (scene.layers.last(), self.effects.blur) else { return };
@@ -287,7 +289,7 @@ impl<'a> Placing<'a> {
             let at = origin + Point::from((rect.loc.x * across, rect.loc.y * down));
             let rect = Rectangle::new(at, Size::from((rect.size.w * across, rect.size.h * down)));
             let rect = self.on_grid(rect, grid);
-            // What a view cuts away of the surface it cuts away of that, too.
+            // A scroll view crops the blur like the surface.
             let rect = rect.intersection(target).filter(|rect| !rect.is_empty())?;
             let kind = EffectKind::Blur { area: Rounded { rect, radius: 0 }, passes };
             Some(Effect { id: id.clone(), depth, opacity, kind })
@@ -295,7 +297,7 @@ impl<'a> Placing<'a> {
         scene.effects.extend(behind);
     }
 
-    /// Contents of a view that were taken away, as they were, until others cover it.
+    /// Adds removed contents of a scroll view as they last were, until new contents cover them.
     fn kept(&self, scene: &mut Scene, view: &WlSurface, at: (tree::Place, Size<i32, Logical>), fit: Fit, opacity: f64) {
         let Some(scrolled) = self.surfaces.get(view).and_then(|entry| entry.scroll()) else { return };
         let (place, size) = at;
@@ -312,7 +314,7 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// One surface; `None` where nothing of it is left.
+    /// The layer of one surface; `None` if it is cropped away.
     pub(in crate::output) fn layer(
         &self,
         content: &SurfaceContent,
@@ -328,7 +330,7 @@ impl<'a> Placing<'a> {
         let opaque = content.opaque.iter().map(|rect| {
             let at = origin + Point::from((f64::from(rect.loc.x) * zoom.0, f64::from(rect.loc.y) * zoom.1));
             let rect = self.on_grid(Rectangle::new(at, zoomed(rect.size)), grid);
-            // Filtering fades the outermost pixels of what is scaled.
+            // Filtering fades the outermost pixels of a scaled surface.
             let fades = if zoom == (1.0, 1.0) { 0 } else { 1 };
             let size = (rect.size.w - 2 * fades, rect.size.h - 2 * fades);
             let inner = Point::from((fades, fades));
@@ -366,8 +368,8 @@ impl<'a> Placing<'a> {
         Some(Layer { shape: Arc::new(shape), buffer, damage, plane: None })
     }
 
-    /// An unscaled tree begins on a whole pixel: so its size in pixels does not depend on its place, and clients draw for
-    /// exactly that size. A scaled tree is not moved.
+    /// Moves the origin of an unscaled tree onto a whole pixel, so that its size in pixels does not depend on its
+    /// position: clients draw for exactly that size. A scaled tree is not moved.
     pub(in crate::output) fn grid(&self, fit: Fit) -> Grid {
         if fit.zoom() != (1.0, 1.0) {
             return Grid { nudge: Point::default(), fills: fit.fills };
@@ -377,13 +379,13 @@ impl<'a> Placing<'a> {
         Grid { nudge: Point::from((whole(root.x), whole(root.y))), fills: fit.fills }
     }
 
-    /// Edges are rounded, not sizes, so that neighbours in a tree stay neighbours at fractional scales.
+    /// Rounds edges, not sizes, so that neighbours in a tree stay neighbours at fractional scales.
     pub(in crate::output) fn on_grid(&self, rect: Rectangle<f64, Logical>, grid: Grid) -> Rectangle<i32, Physical> {
         let mut physical = self.to_physical(rect.loc + grid.nudge, rect.size);
         let (Some(pixels), true) = (self.pixels, grid.fills) else { return physical };
         let end = rect.loc + rect.size - self.area.loc.to_f64();
         let (right, bottom) = (physical.loc.x + physical.size.w, physical.loc.y + physical.size.h);
-        // The logical size of an output is rounded: its last pixel may lie beyond the end of its last logical pixel.
+        // The logical size of an output is rounded, so its last pixel may lie beyond its last logical pixel.
         if end.x + INEXACT >= f64::from(self.area.size.w) && right < pixels.w {
             physical.size.w += pixels.w - right;
         }
@@ -393,14 +395,14 @@ impl<'a> Placing<'a> {
         physical
     }
 
-    /// A rectangle in global logical coordinates, in pixels of the output.
+    /// Converts a rectangle from global logical coordinates to pixels of the output.
     pub(in crate::output) fn to_physical(
         &self,
         at: Point<f64, Logical>,
         size: Size<f64, Logical>,
     ) -> Rectangle<i32, Physical> {
         let relative = at - self.area.loc.to_f64();
-        // Halves go the same way on both sides of zero.
+        // Halves must be rounded in the same direction on both sides of zero.
         let edge = |value: f64| (value * self.scale + 0.5 + INEXACT).floor() as i32;
         let (left, top) = (edge(relative.x), edge(relative.y));
         let (right, bottom) = (edge(relative.x + size.w), edge(relative.y + size.h));
@@ -408,14 +410,14 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// Layers of something that is kept out of pictures.
+/// Marks layers that a rule excludes from captures.
 fn keep_out(layers: &mut [Layer], is_kept_out: bool) {
     if is_kept_out {
         layers.iter_mut().for_each(|layer| Arc::make_mut(&mut layer.shape).kept_out = true);
     }
 }
 
-/// Cuts a layer to the corners of its window: it is not opaque there.
+/// Clips a layer to its window's rounded corners, and removes them from its opaque region.
 fn round(layer: &mut Layer, window: Rounded) {
     let corners = window.corners();
     if !corners.iter().any(|corner| corner.overlaps(layer.target)) {
@@ -427,7 +429,7 @@ fn round(layer: &mut Layer, window: Rounded) {
     shape.opaque = shape.opaque.iter().flat_map(|rect| rect.subtract_rects(corners)).collect();
 }
 
-/// Whether what lies below a layer is seen through it, apart from its edges.
+/// Whether layers below are visible through this layer, apart from its edges.
 fn is_translucent(layer: &Layer) -> bool {
     let (width, height) = (layer.target.size.w - 2, layer.target.size.h - 2);
     if width <= 0 || height <= 0 {

@@ -1,45 +1,43 @@
-//! Which layers of a scene planes may show, and in which order they are tried. Pure: rectangles in, numbers out.
+//! Chooses the layers of a scene that may go onto planes, and the order in which they are tried. Pure: rectangles in,
+//! indices out.
 //!
-//! A plane lies above the composed picture, so a layer can go there only where nothing composed lies above it:
+//! A plane lies above the composed picture, so a layer can go onto a plane only if no composed layer lies above it:
 //!
 //! ```text
 //!    topmost  0 ┌────┐            goes: nothing above
-//!             1 └┬───┴─┐          stays: 0 lies above, and what lies above overlays shall not depend on their order
+//!             1 └┬───┴─┐          stays: 0 lies above, and the stacking of overlay planes must not matter
 //!             2  └─────┘  ┌────┐  goes
-//!             3 ┌───────────────┐ fills the screen and is all that is composed, if 0 to 2 are on planes: the primary's
+//!             3 ┌───────────────┐ fills the screen: the primary plane shows it if 0 to 2 are all on planes
 //! ```
 
 use smithay::utils::{Physical, Rectangle, Size};
 
-/// What matters of a layer.
+/// The properties of a layer that decide about planes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Where it is.
     pub target: Rectangle<i32, Physical>,
-    /// It is opaque everywhere, a client's buffer in a device's memory, and shown as that buffer is: not faded, turned or
-    /// cut.
+    /// A plane can show it: an opaque client buffer in device memory, not faded, clipped or transformed.
     pub plain: bool,
 }
 
-/// Something composed that is no layer: a shadow, a blur, a cursor without a plane.
+/// A composed part of the scene that is not a layer: a shadow, a blur, a cursor without a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Over {
-    /// Where it is.
     pub target: Rectangle<i32, Physical>,
-    /// How many layers lie above it.
+    /// Number of layers above it.
     pub depth: usize,
 }
 
-/// What planes there are.
+/// The planes of a display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Overlays.
+    /// Number of overlay planes.
     pub overlays: usize,
-    /// Whether the primary plane shows clients' buffers.
+    /// Whether the primary plane can scan out client buffers.
     pub direct: bool,
 }
 
-/// The layers that may go onto overlay planes, topmost first; `layers` are in that order, too.
+/// Indices of the layers that may go onto overlay planes. `layers` and the result are topmost first.
 pub fn overlay_candidates<'a>(layers: &'a [Look], over: &'a [Over]) -> impl Iterator<Item = usize> + 'a {
     layers
         .iter()
@@ -52,7 +50,7 @@ pub fn overlay_candidates<'a>(layers: &'a [Look], over: &'a [Over]) -> impl Iter
         .map(|(index, _)| index)
 }
 
-/// The layer that may be all that the primary plane shows, if those `on_overlays` are not composed.
+/// The layer that the primary plane may scan out directly, if the layers `on_overlays` are not composed.
 pub fn direct_candidate(
     layers: &[Look],
     over: &[Over],
@@ -63,7 +61,7 @@ pub fn direct_candidate(
     let (only, more) = (composed.next()?, composed.next());
     let look = layers[only];
     let whole = look.target == Rectangle::from_size(screen);
-    // What lies below it nobody sees.
+    // It hides every effect below it.
     let alone = more.is_none() && over.iter().all(|over| over.depth > only);
     (look.plain && whole && alone).then_some(only)
 }
@@ -101,7 +99,7 @@ mod tests {
         let shadow = Over { target: Rectangle::new((80, 80).into(), (140, 140).into()), depth: 1 };
         let apart = [layers[0], look(205, 100, 100, 100)];
         assert_eq!(overlays(&apart, &[shadow]), [0], "the second lies in the shadow of the first");
-        assert_eq!(overlays(&layers, &[Over { depth: 2, ..shadow }]), [0], "a shadow below both is in nobody's way");
+        assert_eq!(overlays(&layers, &[Over { depth: 2, ..shadow }]), [0], "a shadow below both covers neither");
     }
 
     #[test]
@@ -119,7 +117,7 @@ mod tests {
         assert_eq!(direct_candidate(&layers, &[], &[], SCREEN.into()), None, "the small one is composed");
         assert_eq!(direct_candidate(&layers, &[], &[0], SCREEN.into()), Some(1));
         let below = Over { target: full.target, depth: 2 };
-        assert_eq!(direct_candidate(&layers, &[below], &[0], SCREEN.into()), Some(1), "nobody sees it");
+        assert_eq!(direct_candidate(&layers, &[below], &[0], SCREEN.into()), Some(1), "the effect below is hidden");
     }
 
     #[test]

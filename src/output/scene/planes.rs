@@ -1,4 +1,4 @@
-//! A scene's layers that planes show instead of being composed: asked of the display one by one, topmost first.
+//! Assigns layers to planes: tests candidates with the display one by one, topmost first.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::state::State;
 use crate::surface::memories::Memories;
 use crate::turn::Turn;
 
-/// Lets planes show clients' buffers, or not.
+/// Allows or forbids client buffers on planes.
 pub fn switch(state: &mut State, on: bool) {
     if state.surfaces.memories_mut().show_on_planes(on) != on {
-        // Nothing looks different, and yet all is to be shown anew.
+        // The scene is unchanged, but its layers may go onto other planes, so force a repaint.
         state.outputs.states_mut().for_each(|output| output.drawn = Arc::default());
     }
 }
 
 impl OutputState {
-    /// Decides which layers of `scene` planes show in the next frame, and marks them.
+    /// Decides which layers of `scene` go onto planes in the next frame, and marks them.
     pub(in crate::output) fn choose_planes(&mut self, scene: &mut Scene, memories: &Memories) -> Planes {
         let capabilities = self.display.capabilities();
         let offer = Offer { overlays: capabilities.overlay_planes as usize, direct: capabilities.direct_scanout };
@@ -53,8 +53,8 @@ impl OutputState {
 
 type Chosen = Vec<(usize, OnPlane)>;
 
-/// Takes as much as the display does, which is asked by `can_show`: a buffer that fills the screen with all that lies
-/// above it, or else as many of the others as it takes.
+/// Chooses an assignment that the display accepts (`can_show`). First choice: direct scan-out of a buffer that fills
+/// the screen, with all layers above it on overlays. Otherwise as many overlays as the display accepts.
 fn arrange(
     mut can_show: impl FnMut(&Planes) -> bool,
     offer: Offer,
@@ -63,7 +63,7 @@ fn arrange(
     screen: Size<i32, Physical>,
 ) -> (Planes, Chosen) {
     let candidates: Vec<usize> = overlay_candidates(looks, over).collect();
-    // With all of them on overlays, is only one left?
+    // Is only one layer left to compose if all of these go onto overlays?
     let above: Vec<usize> = candidates.iter().copied().filter(|index| looks[*index].target.size != screen).collect();
     let direct =
         direct_candidate(looks, over, &above, screen).filter(|_| offer.direct && above.len() <= offer.overlays);
@@ -91,10 +91,10 @@ fn arrange(
     (planes, chosen)
 }
 
-/// What is composed and is no layer.
+/// The composed parts of a scene that are not layers.
 fn over(scene: &Scene, draws_cursor: bool) -> Vec<Over> {
     let effects = scene.effects.iter().map(|effect| {
-        // A blur reads what lies around it, too.
+        // A blur samples its surroundings, so it may depend on any pixel.
         let target = match effect.kind {
             EffectKind::Blur { .. } => Rectangle::from_size(scene.size),
             _ => effect.target(),
@@ -108,8 +108,8 @@ fn over(scene: &Scene, draws_cursor: bool) -> Vec<Over> {
     effects.chain(cursor).collect()
 }
 
-/// The layer as a plane would show it, if one can: a client's buffer in a device's memory, as it is, with nothing to be
-/// seen through it, turned as the panel wants it. Planes turn nothing themselves.
+/// The layer as plane content, if a plane can show it: an opaque, unclipped client buffer in device memory with the
+/// panel's transform, because planes do not rotate.
 fn content(layer: &Layer, scene: &Scene, memories: &Memories) -> Option<PlaneContent> {
     let buffer = layer.buffer.as_ref()?;
     let plain = layer.opacity >= 1.0

@@ -1,4 +1,4 @@
-//! Views that are scrolled: at each latch of their output they go where they are in the frame that is chosen.
+//! Scroll views: each latch of their output moves them to their offsets in the chosen frame.
 
 use smithay::backend::renderer::{BufferType, buffer_type};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -22,7 +22,7 @@ use upbeat_timing::time::{Clock, Instant};
 
 use std::sync::Arc;
 
-/// Where a frame shows a view whose client wants to hear of it.
+/// The offset of a view in a frame, to be reported to its client.
 #[derive(Debug)]
 pub(in crate::output) struct Report {
     listener: Arc<dyn ScrollListener>,
@@ -30,19 +30,19 @@ pub(in crate::output) struct Report {
 }
 
 impl Report {
-    /// The frame was seen.
+    /// Reports the offset after the frame was presented.
     pub fn presented(&self, present: Instant) {
         self.listener.tell_offset(self.at, present);
     }
 }
 
-/// Somebody asks something of the view of `surface`, now.
+/// Applies a movement to the view of `surface` now.
 pub fn ask(state: &mut State, surface: &WlSurface, movement: Movement) {
     let now = state.clock.now();
     ask_at(state, surface, now, movement);
 }
 
-/// The same at the time of the input that asks for it.
+/// Applies a movement at the time of the input event that caused it.
 pub fn ask_at(state: &mut State, surface: &WlSurface, at: Instant, movement: Movement) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let Some(view) = entry.scroll_mut() else { return };
@@ -50,7 +50,7 @@ pub fn ask_at(state: &mut State, surface: &WlSurface, at: Instant, movement: Mov
     need(state, surface);
 }
 
-/// The next frame of the output that moves the view of `surface` is to be made.
+/// Schedules a repaint of the output that moves the view of `surface`.
 fn need(state: &mut State, surface: &WlSurface) {
     let home = home(&state.surfaces, &state.outputs, surface);
     if let Some(output) = home.and_then(|id| state.outputs.by_id_mut(id)) {
@@ -58,8 +58,8 @@ fn need(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// The output that moves the view of `surface`: one that shows something of it, if only contents that cover it. Of several the
-/// one that paces it.
+/// The output that moves the view of `surface`: an output that shows the view or the contents that cover it. Of
+/// several, the output that paces it.
 fn home(surfaces: &Surfaces, outputs: &Outputs, surface: &WlSurface) -> Option<OutputId> {
     let paced_by = surfaces.get(surface).and_then(|entry| entry.output());
     let contents = compositor::get_children(surface);
@@ -71,8 +71,8 @@ fn home(surfaces: &Surfaces, outputs: &Outputs, surface: &WlSurface) -> Option<O
     by_pacing.or_else(|| outputs.states().find(shows)).map(|output| output.id).or(paced_by).or(outputs.first())
 }
 
-/// Where the origin of `surface` is as it is seen (global logical coordinates): as its own pixels say, or those of another
-/// surface of its window where nothing is seen of it. `near`: where on the screen.
+/// The origin of `surface` on screen (global logical coordinates), from its own layer. If the surface is hidden, the
+/// origin is derived from another surface of its window. `near`: a point on the screen.
 pub fn origin_on_screen(state: &State, surface: &WlSurface, near: Point<f64, Logical>) -> Option<Point<f64, Logical>> {
     let layers = || state.outputs.states().flat_map(|output| &output.on_screen.layers);
     let seen = || layers().filter(|layer| layer.snapshot.is_none());
@@ -86,14 +86,14 @@ pub fn origin_on_screen(state: &State, surface: &WlSurface, near: Point<f64, Log
     Some(origin(other) + (place(surface)? - place(&other.surface)?))
 }
 
-/// A view that is on its way goes on, on the output that shows it.
+/// Continues a moving view on the output that shows it.
 fn hand_over(state: &mut State, surface: &WlSurface) {
     if state.surfaces.get(surface).and_then(|entry| entry.scroll()).is_some_and(|view| view.is_active()) {
         need(state, surface);
     }
 }
 
-/// Puts the views of output `id` where they are in the frame for `target`.
+/// Moves the views of output `id` to their offsets in the frame for `target`.
 pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) {
     let now = state.clock.now();
     let concerned = |entry: &&Entry| entry.scroll().is_some_and(|view| view.is_concerned());
@@ -101,7 +101,7 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) 
         state.surfaces.awake().filter(concerned).map(|entry| entry.surface().clone()).collect();
     let (ours, others): (Vec<_>, Vec<_>) =
         concerned.into_iter().partition(|view| home(&state.surfaces, &state.outputs, view) == Some(id));
-    // Some may have gone there since they were last asked for anything.
+    // Some views may have moved to another output since their last request.
     others.iter().for_each(|view| hand_over(state, view));
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let scale = output.output.current_scale().fractional_scale();
@@ -126,7 +126,8 @@ pub(in crate::output) fn latch(state: &mut State, id: OutputId, target: Target) 
     announce(&state.outputs, &touched);
 }
 
-/// What these views show, or will, is copied before it is seen, where whoever draws has to copy it.
+/// Uploads the contents that these views show or will show before they become visible, if the renderer uploads shared
+/// memory.
 fn announce(outputs: &Outputs, views: &[&WlSurface]) {
     let Some(renderer) = outputs.renderer.as_ref().filter(|renderer| renderer.copies() && !views.is_empty()) else {
         return;
@@ -140,7 +141,7 @@ fn announce(outputs: &Outputs, views: &[&WlSurface]) {
     renderer.announce(ahead.collect(), outputs.drawn.clone());
 }
 
-/// After a latch: what is on its way is to be shown in the next frame.
+/// After a latch: schedules the next frame while a view is moving.
 pub(in crate::output) fn go_on(output: &mut OutputState) {
     if output.scrolls {
         output.need(Need::Scroll);

@@ -1,15 +1,15 @@
-//! What the last latch of an output chose, kept for the next one: while nothing is moved, opened, closed or restacked, only
-//! the content of those surfaces is looked at that have changed.
+//! Cache of an output's last scene. While no window moves, opens, closes or is restacked, the next latch reads only the
+//! surfaces whose content has changed.
 //!
-//! There is one other way to a scene: all is looked at anew. A third way was given up. It was for windows that open or come to
-//! lie above others, which uncover no window, and looked at these and at those that were seen. It was not faster (median cost of
-//! a scene with it and without it, where a window is raised that fills the screen: 38 and 37 µs among 30 windows, 50 and 52 µs
-//! among 400, 206 and 241 µs among 10 windows of 21 surfaces each), and while anything moves, as a window that opens does by
-//! default, all is looked at in every frame anyway.
+//! The only other path rebuilds the whole scene. A third path was tried for windows that open or are raised and so
+//! uncover no other window; it read only these and the visible windows. It was not faster. (Median cost of a scene with
+//! and without it, when a window that fills the screen is raised: 38 and 37 µs among 30 windows, 50 and 52 µs among
+//! 400, 206 and 241 µs among 10 windows of 21 surfaces each.) While an animation runs, as it does by default when a
+//! window opens, every frame rebuilds the scene anyway.
 //!
-//! What makes it stale is said in two places: [`Shell::changes`](crate::shell::Shell::changes) counts whatever says what is
-//! seen where, and [`Stage::changed`] hears of every surface with other content. With debug assertions each scene chosen
-//! from what was kept is compared with one chosen from nothing.
+//! Two sources invalidate the cache: [`Shell::changes`](crate::shell::Shell::changes) counts changes of layout,
+//! stacking and visibility, and [`Stage::changed`] is called for every surface with new content. With debug assertions
+//! each cached scene is compared with a rebuilt scene.
 
 use ahash::HashMap;
 use smithay::reexports::wayland_server::Resource;
@@ -33,7 +33,7 @@ use crate::turn::Turn;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
-/// What an arrangement follows from.
+/// The inputs that determine an arrangement: the cache is valid while they are equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Basis {
     shell: ShellRevision,
@@ -44,35 +44,35 @@ struct Basis {
     turn: Turn,
 }
 
-/// What the last latch of an output chose.
+/// The cached scene of an output's last latch.
 #[derive(Debug, Default)]
 pub(in crate::output) struct Stage {
-    /// What it follows from; `None` if it cannot be used again.
+    /// The inputs of the cached scene; `None` if it must not be reused.
     basis: Option<Basis>,
-    /// Advanced with every arrangement.
+    /// Advanced each time the scene is rebuilt.
     arrangement: Revision,
-    /// With the buffers of surfaces that have not changed since.
+    /// A layer has no buffer here if its surface has changed since.
     layers: Vec<Layer>,
     effects: Vec<Effect>,
     places: HashMap<ObjectId, usize>,
     /// Surfaces that have changed since.
     changed: Vec<WlSurface>,
-    /// A surface without a layer has changed since, and may be seen now.
+    /// A surface without a layer has changed since, and may be visible now.
     appeared: bool,
 }
 
 impl Stage {
-    /// Advanced whenever other surfaces are seen, or seen elsewhere.
+    /// Advanced whenever the set of visible surfaces or their positions may have changed.
     pub const fn arrangement(&self) -> Revision {
         self.arrangement
     }
 
-    /// Whether it has `surface`; `None` if what it has is not to be relied upon.
+    /// Whether the cached scene has `surface`; `None` if the cache is invalid.
     pub fn has(&self, surface: &WlSurface) -> Option<bool> {
         self.basis.is_some().then(|| self.places.contains_key(&surface.id()))
     }
 
-    /// What `surface` shows has changed. Its buffer is let go.
+    /// Notes new content of `surface`, and releases its cached buffer.
     pub fn changed(&mut self, surface: &WlSurface) {
         match self.places.get(&surface.id()).and_then(|place| self.layers.get_mut(*place)) {
             Some(layer) => {
@@ -85,7 +85,7 @@ impl Stage {
         }
     }
 
-    /// All is to be looked at again.
+    /// Invalidates the cache, so that the next scene is rebuilt.
     pub fn forget(&mut self) {
         self.basis = None;
         self.layers.clear();
@@ -106,7 +106,7 @@ impl Stage {
         }
     }
 
-    /// Looks at what has changed. Returns whether that is all that looks different; if not, nothing is kept.
+    /// Updates the changed layers. Returns whether only content has changed; if not, the cache is invalidated.
     fn refresh(&mut self) -> bool {
         let Stage { layers, places, changed, .. } = self;
         let are_same = changed.drain(..).all(|surface| {
@@ -120,7 +120,7 @@ impl Stage {
     }
 }
 
-/// Has `layer` show what `surface` does now. Returns whether it still has the same shape.
+/// Updates `layer` to the current content of `surface`. Returns whether its shape is unchanged.
 pub(in crate::output) fn refresh(layer: &mut Layer, surface: &WlSurface) -> bool {
     if !surface.is_alive() {
         return false;
@@ -141,11 +141,11 @@ pub(in crate::output) fn refresh(layer: &mut Layer, surface: &WlSurface) -> bool
     same
 }
 
-/// What output `id` is to show in the frame presented at `present`, and whether it is arranged anew.
+/// The scene of output `id` for the frame presented at `present`, and whether it was rebuilt.
 pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scene, bool) {
     let basis = basis(state, id);
     if let Some(scene) = basis.and_then(|basis| choose_again(state, id, basis)) {
-        debug_assert!(is_as_chosen_anew(state, id, present, &scene), "what was kept of a scene is stale");
+        debug_assert!(is_as_chosen_anew(state, id, present, &scene), "the cached scene is stale");
         return (scene, false);
     }
     let scene = choosing::choose(state, id, present);
@@ -155,10 +155,10 @@ pub(in crate::output) fn choose(state: &mut State, id: OutputId, present: Instan
     (scene, true)
 }
 
-/// What the next scene follows from; `None` while that changes from frame to frame.
+/// The inputs of the next scene; `None` while they change with every frame.
 fn basis(state: &State, id: OutputId) -> Option<Basis> {
     let output = state.outputs.by_id(id)?;
-    // What is said of frames changes with each.
+    // The figures of the HUD change with every frame.
     if state.shell.overlays().shows_figures()
         || state.shell.lock().covers()
         || !state.shell.is_still()

@@ -1,11 +1,11 @@
-//! What is seen of a scroll view where its document is not there yet, if its client wants that: the last row or column of what
-//! is, stretched.
+//! Overscroll of scroll views: where a view's document has no content yet, the last row or column is stretched, if the
+//! client asked for it.
 //!
 //! ```text
 //!   ┌─────────┐ view
 //!   │ content │
 //!   │─────────│◄─ its last row
-//!   │ │ │ │ │ │   the same, over all that is missing
+//!   │ │ │ │ │ │   the same row, over the missing part
 //!   └─┴─┴─┴─┴─┘
 //! ```
 
@@ -21,7 +21,7 @@ use crate::surface::tree;
 use upbeat_timing::scroll::Side;
 
 impl Placing<'_> {
-    /// The last rows or columns of a view's contents, over what is missing of its document at its ends.
+    /// Adds the stretched last rows or columns of a view's contents over the missing ends of its document.
     pub(in crate::output) fn stretched(
         &self,
         scene: &mut Scene,
@@ -53,14 +53,14 @@ impl Placing<'_> {
                 Some((length, layer))
             };
             let mut strips: Vec<_> = scrolled.stretched().iter().filter_map(strip).collect();
-            // Of two tiles in one column that further out is the last.
+            // Of two tiles in the same column the outer tile is the last, so it goes on top.
             strips.sort_by(|(one, _), (other, _)| one.total_cmp(other));
             scene.layers.extend(strips.into_iter().map(|(_, layer)| layer));
         }
     }
 }
 
-/// What lies between a content and the edge of what is seen on this side; `None` if the content is not seen, or reaches it.
+/// The gap between a content and the visible edge on this side; `None` if the content is invisible or reaches the edge.
 fn gap(content: Rectangle<f64, Logical>, seen: Rectangle<f64, Logical>, side: Side) -> Option<Rectangle<f64, Logical>> {
     let across = content.intersection(seen)?;
     let (end, edge) = (content.loc + content.size, seen.loc + seen.size);
@@ -74,11 +74,12 @@ fn gap(content: Rectangle<f64, Logical>, seen: Rectangle<f64, Logical>, side: Si
     (size.w > 0.0 && size.h > 0.0).then(|| Rectangle::new(from.into(), size))
 }
 
-/// Shows the last row or column of its content on this side, over `gap`, instead of the content. It hides nothing for sure, and
-/// takes no input.
+/// Turns `shape` into the last row or column of its content on this side, stretched over `gap`. The result counts as
+/// translucent and takes no input.
 fn reach_out(shape: &mut Shape, side: Side, gap: Rectangle<i32, Physical>) -> Option<()> {
     let (source, target) = (shape.source, shape.target);
-    // The last but one, in whole pixels: filtering mixes a row with its neighbours, and beyond the last one there is nothing.
+    // Take the last row but one, in whole pixels: filtering mixes a row with its neighbours, and the last row has
+    // none beyond it.
     let pixel = 1.0 / f64::from(shape.buffer_scale.max(1));
     let inset = |length: f64| pixel.min((length - pixel).max(0.0) / 2.0);
     let inset = Point::<f64, Logical>::from((inset(source.size.w), inset(source.size.h)));
@@ -90,7 +91,7 @@ fn reach_out(shape: &mut Shape, side: Side, gap: Rectangle<i32, Physical>) -> Op
         Side::Left => Rectangle::new((source.loc.x + inset.x, source.loc.y).into(), down),
         Side::Right => Rectangle::new((last.x, source.loc.y).into(), down),
     };
-    // As wide as the content is: then what is not seen of that is cut away.
+    // As wide as the content, so that the crop below removes its invisible part.
     let whole = match side {
         Side::Up | Side::Down => Rectangle::new((target.loc.x, gap.loc.y).into(), (target.size.w, gap.size.h).into()),
         Side::Left | Side::Right => {
@@ -99,6 +100,6 @@ fn reach_out(shape: &mut Shape, side: Side, gap: Rectangle<i32, Physical>) -> Op
     };
     (shape.source, shape.target) = (strip, whole);
     (shape.opaque, shape.solid, shape.blurred) = (Vec::new(), Vec::new(), None);
-    // Neither is left where it is less than a pixel.
+    // A strip of less than a pixel is left out.
     shape.cut(gap).filter(|()| !shape.target.is_empty())
 }

@@ -1,5 +1,6 @@
-//! What titles above columns, and title bars, look like: drawn when what they say changes, and kept with the window that is
-//! seen below them. That is looked for at most once in a turn, and only if anything changed that it follows from.
+//! Draws the titles above columns and the title bars of windows. They are redrawn when their text or look changes, and
+//! kept with the visible window below them. Changes are looked for at most once in a turn, and only if the inputs have
+//! changed.
 
 use smithay::utils::{Physical, Point, Rectangle, Size};
 
@@ -11,32 +12,32 @@ use crate::shell::titles::{BELOW, Says, TabLook, Titles};
 use crate::shell::{ListRevision, WindowId};
 use crate::state::State;
 
-/// What lies below titles.
+/// Colours of titles, by the state of their window; then the colour of text.
 const BEHIND: Colour = [0.14, 0.16, 0.22, 1.0];
 const SEEN: Colour = [0.24, 0.28, 0.37, 1.0];
 const FOCUSED: Colour = [0.25, 0.40, 0.66, 1.0];
 const URGENT: Colour = [0.62, 0.36, 0.12, 1.0];
 const TEXT: Colour = [0.93, 0.95, 1.0, 1.0];
-/// Lengths in logical pixels: the height of text, from the left edge to it, between titles.
+/// Lengths in logical pixels: the height of text, its distance from the left edge, the space between titles.
 const TEXT_HEIGHT: f64 = 16.0;
 const INDENT: f64 = 8.0;
 const BETWEEN: f64 = 2.0;
-/// How large the cross is that closes a window, and how thick its strokes are, as shares of the height of a title.
+/// Size and stroke width of the close button's cross, as shares of the title's height.
 const CROSS: f64 = 0.36;
 const STROKE: f64 = 0.06;
 
-/// What windows are called and which of them has the focus, and what is drawn around them.
+/// The inputs of titles: the window list with titles and focus, and the effects around windows.
 type Basis = (ListRevision, Effects);
 
-/// What titles that were drawn follow from.
+/// The inputs of the titles last drawn.
 #[derive(Debug, Default)]
 pub(in crate::output) struct Drawn {
     basis: Option<Basis>,
-    /// Who carries any.
+    /// Windows with a title above them.
     carriers: Vec<WindowId>,
 }
 
-/// Draws titles that changed, and takes away those that nobody needs.
+/// Redraws changed titles and removes unused ones.
 pub fn attend(state: &mut State) {
     let basis = |state: &State| {
         let shell = &state.shell;
@@ -113,13 +114,13 @@ fn draw(says: &Says) -> Picture {
     if says.closes {
         cross(&mut page, size);
     }
-    // The window goes on below: the lower corners are its own.
+    // The window continues below, and its lower corners are its own, so only the upper corners are rounded here.
     let with_window = Size::from((size.w, size.h + 2 * says.radius));
     page.cut(Rounded { rect: Rectangle::from_size(with_window), radius: says.radius });
     page.finish()
 }
 
-/// Draws the cross that closes a window, at the right end.
+/// Draws the close button's cross at the right end.
 fn cross(page: &mut Page, size: Size<i32, Physical>) {
     let share = |share: f64| (f64::from(size.h) * share).round() as i32;
     let (length, stroke) = (share(CROSS), share(STROKE).max(1));

@@ -1,4 +1,4 @@
-//! Where a window that is moved goes if it is let go now.
+//! Marks where a dragged window would go if it were dropped now.
 
 use smithay::output::Output;
 
@@ -8,13 +8,13 @@ use crate::scene::Scene;
 use crate::shell::Shell;
 use upbeat_timing::id::OutputId;
 
-/// Light, and what lies below it is seen through it.
+/// Light and translucent, so that the windows below stay visible.
 const COLOUR: Colour = [0.55, 0.66, 0.90, 0.35];
-/// Lengths in logical pixels: what is left free around it, and its corners.
+/// Lengths in logical pixels: the margin around the mark, the radius of its corners.
 const MARGIN: f64 = 8.0;
 const RADIUS: f64 = 10.0;
 
-/// Draws it, if it is on this output.
+/// Draws the mark if it is on this output.
 pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {
     let Some(rect) = shell.aim().map(|aim| aim.rect()).filter(|rect| geometry(output).overlaps(*rect)) else { return };
     let scale = output.current_scale().fractional_scale();

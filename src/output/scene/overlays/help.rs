@@ -1,4 +1,4 @@
-//! The list of shortcuts, above all else.
+//! The list of keyboard shortcuts, above all windows.
 
 use smithay::output::Output;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
@@ -18,34 +18,34 @@ const HINT: Colour = [0.88, 0.90, 0.95, 0.6];
 const TEXT_HEIGHT: f64 = 16.0;
 const HEADING_HEIGHT: f64 = 24.0;
 const LINE: f64 = 28.0;
-/// Of a line where there are more than fit below each other.
+/// Line height in a list of several columns.
 const DENSE_LINE: f64 = 22.0;
 const MARGIN: f64 = 32.0;
 const CAP_MARGIN: f64 = 8.0;
 const COLUMN_GAP: f64 = 20.0;
-/// How round the corners of the panel and of keys are.
+/// Corner radii of the panel and of keys.
 const RADIUS: f64 = 16.0;
 const CAP_RADIUS: f64 = 6.0;
 const TITLE: &str = "Shortcuts";
 const CLOSES: &str = "any key closes this list";
-/// On a screen that is too small for the list, its text is so much smaller: the first share at which all of it is seen.
+/// Text scales for a screen that is too small for the list: the first that fits is used.
 const SHARES: [f64; 5] = [1.0, 0.85, 0.75, 0.65, 0.5];
 
-/// Four keys that mean four directions, as they are named together.
+/// Four keys for four directions, listed together as arrow keys.
 const ARROWS: [&str; 4] = ["Left", "Right", "Up", "Down"];
 const LETTERS: [&str; 4] = ["H", "J", "K", "L"];
 
-/// Keys, and what they do.
+/// Keys, and their action.
 type Line = (String, String);
 
-/// The keys of all four directions, if `keys` are those of one.
+/// The name for all four direction keys, if `keys` are the keys of one direction.
 fn all_four(keys: &str) -> Option<String> {
     let held = |words: [&str; 4]| words.iter().find_map(|word| keys.strip_suffix(word)).map(str::to_owned);
     let arrows = held(ARROWS).map(|held| if held.ends_with('+') { format!("{held}arrows") } else { held });
     arrows.or_else(|| held(LETTERS).filter(|held| held.ends_with('+')).map(|held| format!("{held}H J K L")))
 }
 
-/// What the list says. Those for the nine workspaces are one line each.
+/// The lines of the list. The shortcuts for the nine workspaces share one line for each action.
 fn lines(bindings: &Bindings) -> Vec<Line> {
     let mut bound: Vec<_> = bindings.in_force().filter(|(_, bound)| bound.action != Action::None).collect();
     bound.sort_by_key(|(chord, bound)| (&bound.action, **chord));
@@ -61,7 +61,7 @@ fn lines(bindings: &Bindings) -> Vec<Line> {
             Action::Workspace(number) => row(number.get(), "Workspace 1 to 9"),
             Action::MoveToWorkspace(number) => row(number.get(), "Window to workspace 1 to 9"),
             Action::ColumnToWorkspace(number) => row(number.get(), "Column to workspace 1 to 9"),
-            // They are labelled.
+            // Keys without a modifier, such as media keys, are labelled on the keyboard.
             Action::Run(_) if chord.held == Held::default() => continue,
             _ if bound.about.is_none() && action.about_all_sides().is_some() => {
                 let all = all_four(&keys).zip(action.about_all_sides());
@@ -76,7 +76,7 @@ fn lines(bindings: &Bindings) -> Vec<Line> {
     lines
 }
 
-/// Where things are on the panel, in physical pixels.
+/// Layout of the panel, in physical pixels.
 struct Plan {
     lines: Vec<Line>,
     face: Type,
@@ -84,20 +84,20 @@ struct Plan {
     line: i32,
     margin: i32,
     cap_margin: i32,
-    /// How many lines lie below each other.
+    /// Lines in each column.
     rows: usize,
     columns: Vec<Column>,
     size: Size<i32, Physical>,
 }
 
-/// Lines below each other: where their keys begin, and what is said of those.
+/// A column of lines: the positions of the keys and of their actions.
 struct Column {
     left: i32,
     about: i32,
 }
 
 impl Plan {
-    /// As large as the scale asks for, or as fits on the screen.
+    /// At the output's scale, or smaller so that the list fits on the screen.
     fn new(lines: &[Line], scale: f64, screen: Size<i32, Physical>) -> Self {
         let plans = SHARES.map(|share| scale * share).into_iter().map(|scale| Self::in_columns(lines, scale, screen.h));
         let mut plans = plans.peekable();
@@ -111,13 +111,13 @@ impl Plan {
         }
     }
 
-    /// In as many columns as it takes on a screen of that height.
+    /// With as many columns as needed on a screen of that height.
     fn in_columns(lines: &[Line], scale: f64, height: i32) -> Self {
         let pixels = |length: f64| (length * scale).round() as i32;
         let (face, heading) = (Type::new(TEXT_HEIGHT * scale, false), Type::new(HEADING_HEIGHT * scale, true));
         let (margin, cap_margin, gap) = (pixels(MARGIN), pixels(CAP_MARGIN), pixels(COLUMN_GAP));
         let count = i32::try_from(lines.len()).unwrap_or(i32::MAX).max(1);
-        // A heading with a line's room below it, and a hint after another one.
+        // The heading takes two lines, and the hint below the list another.
         let fits = |line: i32| ((height - 2 * margin) / line - 3).max(1);
         let line = if fits(pixels(LINE)) >= count { pixels(LINE) } else { pixels(DENSE_LINE) };
         let columns = (count - 1) / fits(line) + 1;
@@ -136,7 +136,6 @@ impl Plan {
         Plan { lines: lines.to_vec(), face, heading, line, margin, cap_margin, rows: below, columns, size }
     }
 
-    /// The column that a line is in.
     fn column(&self, index: usize) -> Option<&Column> {
         self.columns.get(index / self.rows)
     }
@@ -162,7 +161,7 @@ impl Plan {
     }
 }
 
-/// Draws the list into a scene that has nothing yet, as seen at `present`.
+/// Draws the list as seen at `present`. Call this before the windows are added, so that the list is on top.
 pub fn show(
     shell: &Shell,
     bindings: &Bindings,

@@ -1,4 +1,4 @@
-//! What an empty desktop says until a window was opened: which key shows the others, and which opens a terminal.
+//! The hint on an empty desktop until a window is opened: which key lists the shortcuts, and which opens a terminal.
 
 use smithay::output::Output;
 use smithay::utils::Point;
@@ -14,7 +14,7 @@ const TEXT: Colour = [0.88, 0.90, 0.95, 0.75];
 const TEXT_HEIGHT: f64 = 20.0;
 const LINE: f64 = 34.0;
 
-/// What is said, as far as there are keys for it.
+/// The lines of the hint, for each of its actions with a shortcut.
 fn lines(bindings: &Bindings) -> Vec<String> {
     let key = |wanted: &Action| {
         let mut bound = bindings.in_force().filter(|(_, bound)| bound.action == *wanted);
@@ -24,7 +24,7 @@ fn lines(bindings: &Bindings) -> Vec<String> {
     said.iter().filter_map(|(action, does)| Some(format!("{} {does}", key(action)?))).collect()
 }
 
-/// Draws it below everything but what is pinned below windows.
+/// Draws the hint above the layer surfaces below windows, and below everything else.
 pub fn show(bindings: &Bindings, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {
     let scale = output.current_scale().fractional_scale();
     let screen = scene.size;

@@ -1,15 +1,15 @@
-//! Figures of an output's frames, above all else: where the time of the last ones went, what was missed and why, and how windows
-//! are paced.
+//! The performance HUD above all windows: where the time of the last frames went, which were missed and why, and how
+//! windows are paced.
 //!
 //! ```text
 //!   TEST-1 60 Hz: drawn 0.4 ms, to light 8.1 ms, this 0.2 ms
-//!   │        ▂▂▂▂▂│▂▂▂▂▂▂▂    a column for each frame, from the latch up: drawn by the CPU, by the GPU, handed over, waits
+//!   │        ▂▂▂▂▂│▂▂▂▂▂▂▂    a column for each frame, from the latch up: CPU drawing, GPU drawing, hand-over, waiting
 //!   └─────────────────────    as high as two refreshes; the whole column is red where the frame was missed
 //!   foot: just-in-time, draws, input to light 9.2 ms
 //! ```
 //!
-//! The picture is renewed in frames that are composed anyway, and shows those before: nothing is drawn for it, and where nothing
-//! else changes it stays.
+//! The HUD is redrawn only in frames that are composed anyway, and shows the frames before. It causes no frame by
+//! itself, so it stays unchanged while the screen does.
 
 use smithay::output::Output;
 use smithay::utils::{Physical, Point, Rectangle, Size};
@@ -20,49 +20,49 @@ use crate::scene::{EffectKind, Picture, Scene};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Span;
 
-/// How many frames are seen.
+/// Number of frames shown.
 pub const FRAMES: usize = 240;
-/// How many windows, and how many sentences, are said at most, and how many lines a sentence has.
+/// Most windows, and most miss reasons, that are listed; then the most lines of a reason.
 pub const WORDS: usize = 3;
 const FOLDED: usize = 2;
-/// As many lines are below the columns.
+/// Lines below the columns.
 const LINES: usize = WORDS + WORDS * FOLDED;
 const BEHIND: Colour = [0.04, 0.05, 0.08, 0.85];
 const TEXT: Colour = [0.93, 0.95, 1.0, 1.0];
 const MISSED: Colour = [0.85, 0.25, 0.25, 1.0];
 const DEADLINE: Colour = [1.0, 1.0, 1.0, 0.35];
-/// Of a frame: drawn by the CPU, by the GPU, handed over, waits for its refresh.
+/// Colours of a frame's stages: drawn by the CPU, by the GPU, handed over, waits for its refresh.
 const STAGES: [Colour; 4] =
     [[0.36, 0.62, 1.0, 1.0], [0.72, 0.48, 1.0, 1.0], [0.40, 0.80, 0.55, 1.0], [0.30, 0.34, 0.42, 1.0]];
-/// Lengths in logical pixels: of a column, of two refreshes, of a line, of text, around everything, from the edge of the screen.
+/// Lengths in logical pixels: of a column, of two refreshes, of a line, of text, around everything, from the edge of
+/// the screen.
 const COLUMN: f64 = 2.0;
 const HEIGHT: f64 = 80.0;
 const LINE: f64 = 20.0;
 const TEXT_HEIGHT: f64 = 16.0;
 const MARGIN: f64 = 8.0;
 const OFF: f64 = 12.0;
-/// How many refreshes high it is.
+/// Height of the columns in refreshes.
 const REFRESHES: f64 = 2.0;
 
-/// One frame.
+/// A frame's column in the chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Column {
-    /// How long each stage took, in refreshes.
+    /// Duration of each stage, in refreshes.
     pub stages: [f64; 4],
-    /// Whether it was not shown when it was to be.
+    /// Whether the frame missed its refresh.
     pub missed: bool,
 }
 
-/// What is said of an output.
+/// Content of the HUD.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// Oldest first.
     pub frames: Vec<Column>,
-    /// The first of them stands above the columns.
+    /// The first line stands above the columns.
     pub lines: Vec<String>,
 }
 
-/// A length in milliseconds, for people.
+/// A duration in milliseconds, formatted for users.
 pub fn milliseconds(span: Span) -> String {
     format!("{:.1} ms", span.as_millis_f64())
 }
@@ -109,7 +109,7 @@ fn draw(figures: &Figures, scale: f64) -> Picture {
     page.finish()
 }
 
-/// A sentence in lines of at most `width`, cut where there would be more of them than [`FOLDED`].
+/// Breaks a sentence into lines of at most `width`, and cuts it after [`FOLDED`] lines.
 fn fold(text: &str, face: Type, width: i32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -119,7 +119,7 @@ fn fold(text: &str, face: Type, width: i32) -> Vec<String> {
                 line.push(' ');
                 line.push_str(word);
             }
-            // What goes on is set in.
+            // Continuation lines are indented.
             Some(_) => lines.push(format!("  {word}")),
             None => lines.push(word.to_owned()),
         }
@@ -127,7 +127,7 @@ fn fold(text: &str, face: Type, width: i32) -> Vec<String> {
     lines.iter().map(|line| face.fit(line, width)).collect()
 }
 
-/// Puts the picture that there is into a scene that has nothing yet; `figures` says what is on the first.
+/// Adds the HUD as last drawn. Call this before the windows are added. `figures` is called only for the first picture.
 pub fn show(kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), figures: impl FnOnce() -> Figures) {
     let scale = output.current_scale().fractional_scale();
     let (area, size) = (geometry(output), size(scale));
@@ -142,7 +142,7 @@ pub fn show(kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output
     sheet.picture(Part::Hud, Point::from(((screen.w - size.w - off).max(0), off)), picture);
 }
 
-/// Whether it is in a scene, that is about to be drawn anyway: draws it anew there.
+/// Redraws the HUD of a scene that is about to be composed, if it has one.
 pub fn renew(kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), figures: impl FnOnce() -> Figures) {
     let Some(name) = kept.names.get(&(id, Part::Hud)).cloned() else { return };
     let Some(effect) = scene.effects.iter_mut().find(|effect| effect.id == name) else { return };
@@ -191,7 +191,7 @@ mod tests {
             let stages = [at(0, 0.1), at(0, 0.4), at(0, 0.8)];
             assert!(stages[0] != stages[1] && stages[1] != stages[2], "{stages:x?}");
             assert_eq!([at(1, 0.1), at(1, 0.4), at(1, 0.8)], stages);
-            assert_ne!(at(1, 1.5), at(0, 1.5), "what is above is red");
+            assert_ne!(at(1, 1.5), at(0, 1.5), "the part above is red");
             assert_eq!(at(2, 1.5), at(0, 1.5), "there is no third one");
         }
     }

@@ -1,4 +1,4 @@
-//! What is said on the screen while it is locked and nobody is there to unlock it.
+//! The text on a locked screen after its lock client has gone.
 
 use smithay::output::Output;
 use smithay::utils::{Physical, Point, Size};
@@ -14,7 +14,7 @@ const TEXT: Colour = [0.68, 0.70, 0.76, 1.0];
 const HEADING_HEIGHT: f64 = 28.0;
 const TEXT_HEIGHT: f64 = 16.0;
 const LINE: f64 = 28.0;
-/// Text leaves at least so much of the output's width free.
+/// Share of the output's width that text leaves free.
 const FREE_SHARE: f64 = 0.1;
 
 const SAYS: [&str; 3] = [
@@ -23,7 +23,7 @@ const SAYS: [&str; 3] = [
     "Start a screen locker in this session to unlock it, for instance from a text console (Ctrl+Alt+F2).",
 ];
 
-/// Says it in the middle of an output.
+/// Draws the text in the middle of an output.
 pub fn show(kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {
     let scale = output.current_scale().fractional_scale();
     let screen = scene.size;

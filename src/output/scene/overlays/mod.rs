@@ -1,5 +1,6 @@
-//! What the compositor itself draws between and above the windows: the overview's cards and titles, the list of
-//! shortcuts, and notices. Panels are plain colours; text is a picture that is drawn once and kept while anything of it is seen.
+//! The compositor's own user interface, between and above the windows: the overview's cards and titles, the list of
+//! shortcuts, notices, questions, the HUD. Panels are plain colours. Text is drawn into a picture once, and cached
+//! while it is visible.
 
 mod aim;
 mod help;
@@ -33,13 +34,13 @@ pub(in crate::output) use region::show as show_region;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Span;
 
-/// What the list of shortcuts and the question look like: what is behind them, their panel, and text on it.
+/// Colours of the list of shortcuts and of the question: the dimmed background, the panel, its heading and text.
 const DIM: Colour = [0.0, 0.0, 0.0, 0.45];
 const PANEL: Colour = [0.11, 0.13, 0.18, 1.0];
 const HEADING: Colour = [1.0, 1.0, 1.0, 1.0];
 const TEXT: Colour = [0.88, 0.90, 0.95, 1.0];
 
-/// Something that is drawn.
+/// An element of the user interface; with the output it identifies the element between frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Part {
     Aim,
@@ -66,24 +67,24 @@ enum Part {
     RegionDim,
 }
 
-/// What is kept of what was drawn.
+/// Cached element ids and pictures of text.
 #[derive(Debug, Default)]
 pub struct Kept {
     names: HashMap<(OutputId, Part), Id>,
     texts: HashMap<(OutputId, Part), Text>,
-    /// What the figures of frames took to be drawn last.
+    /// Time that the last drawing of the HUD took.
     pub(in crate::output) hud_cost: Span,
 }
 
 #[derive(Debug)]
 struct Text {
-    /// What it says, and how.
+    /// Text, typeface and colour of the cached picture.
     says: (String, Type, [u32; 4]),
     picture: Picture,
 }
 
 impl Kept {
-    /// Nothing of it is seen.
+    /// Drops the cache, because no element is visible any more.
     pub fn forget(&mut self) {
         self.names.clear();
         self.texts.clear();
@@ -105,14 +106,14 @@ impl Kept {
     }
 }
 
-/// Draws on one output's scene.
+/// Adds elements to the scene of one output.
 struct Sheet<'a> {
     scene: &'a mut Scene,
     kept: &'a mut Kept,
     output: OutputId,
     area: Rectangle<i32, Logical>,
     scale: f64,
-    /// How much of all of it is seen: 0 to 1.
+    /// Opacity of all elements: 0 to 1.
     opacity: f64,
 }
 
@@ -121,7 +122,7 @@ impl Sheet<'_> {
         (length * self.scale).round() as i32
     }
 
-    /// `rect` (global logical coordinates) on the output.
+    /// Converts global logical coordinates to pixels of the output.
     fn rect(&self, rect: Rectangle<f64, Logical>) -> Rectangle<i32, Physical> {
         let start = rect.loc - self.area.loc.to_f64();
         let (left, top) = (self.physical(start.x), self.physical(start.y));
@@ -157,7 +158,7 @@ impl Sheet<'_> {
         self.add(part, EffectKind::Picture { rect: Rectangle::new(at, size), picture });
     }
 
-    /// A line of text; `place` gives its top left corner from its size.
+    /// A line of text; `place` computes its top left corner from its size.
     fn text(
         &mut self,
         part: Part,

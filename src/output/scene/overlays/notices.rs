@@ -1,4 +1,4 @@
-//! Notices, above all else, at the top of the output that has the focus.
+//! Notices, above all windows, at the top of the focused output.
 
 use smithay::output::Output;
 use smithay::utils::{Physical, Point, Rectangle, Size};
@@ -12,21 +12,22 @@ use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
 const PANEL: Colour = [0.20, 0.11, 0.12, 0.96];
-/// Behind what is no failure.
+/// Background of notices that report no failure.
 const CALM_PANEL: Colour = [0.11, 0.13, 0.18, 0.96];
 const HEADING: Colour = [1.0, 1.0, 1.0, 1.0];
 const TEXT: Colour = [0.95, 0.88, 0.88, 1.0];
-/// Lengths in logical pixels: the height of text, of a line, around it, between notices, and from the top of the output.
+/// Lengths in logical pixels: the height of text, of a line, around it, between notices, and from the top of the
+/// output.
 const TEXT_HEIGHT: f64 = 16.0;
 const LINE: f64 = 26.0;
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 10.0;
 const TOP: f64 = 24.0;
-/// How round the corners are.
+/// Radius of corners in logical pixels.
 const RADIUS: f64 = 12.0;
-/// Of a longer text at most so many lines are seen.
+/// Most lines of a notice; longer text is cut.
 const MOST_LINES: usize = 4;
-/// Notices leave at least so much of the output's width free.
+/// Share of the output's width that notices leave free.
 const FREE_SHARE: f64 = 0.1;
 
 fn heading(notice: &Notice) -> String {
@@ -37,17 +38,17 @@ fn heading(notice: &Notice) -> String {
     }
 }
 
-/// What is above a mistake in the configuration.
-const MISTAKE: &str = "The configuration is wrong; what was before stays in force";
-/// The same where there was nothing before.
+/// Heading of an error in the configuration.
+const MISTAKE: &str = "The configuration is wrong; the previous settings stay in force";
+/// The same heading if no earlier configuration was loaded.
 const NO_CONFIGURATION: &str = "The configuration is wrong; the built-in defaults are in force";
 
-/// A text in lines of so many letters, the last one cut off.
+/// Breaks a text into lines of at most `letters` letters; the last line may be longer.
 fn lines(text: &str, letters: usize) -> Vec<String> {
     let (mut lines, mut rest) = (Vec::new(), text.trim());
     while !rest.is_empty() && lines.len() < MOST_LINES {
         let end = rest.char_indices().nth(letters).map_or(rest.len(), |(end, _)| end);
-        // The last line is cut by whoever draws it.
+        // The caller cuts the last line when it draws it.
         let is_last = end == rest.len() || lines.len() + 1 == MOST_LINES;
         let at = if is_last {
             rest.len()
@@ -67,7 +68,7 @@ fn reason(notice: &Notice) -> String {
     format!("Reason: {}", notice.ended.reason)
 }
 
-/// Draws them into a scene that has nothing yet, as seen at `present`.
+/// Draws the notices as seen at `present`. Call this before the windows are added, so that they are on top.
 pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), present: Instant) {
     let notices = shell.overlays().notices();
     let here = shell.workspaces().screen(&output.name());

@@ -1,4 +1,4 @@
-//! Cards, titles and the mark around the selected window, all below the windows.
+//! The overview's workspace cards, window titles and selection mark, all below the windows.
 
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
@@ -10,28 +10,29 @@ use crate::shell::overview::layout::{CAPTION, HEADER};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Instant;
 
-/// A workspace.
+/// Background of a workspace's card.
 const CARD: Colour = [1.0, 1.0, 1.0, 0.07];
-/// The one that is seen when the overview is left.
+/// Card of the workspace that is shown when the overview is left.
 const ACTIVE_CARD: Colour = [0.55, 0.70, 1.0, 0.16];
-/// Above what lies behind windows that are alone.
+/// Dims the background behind windows that are shown without cards.
 const DIM: Colour = [0.05, 0.06, 0.09, 0.7];
-/// Around the selected window.
+/// Frame around the selected window.
 const SELECTION: Colour = [0.45, 0.65, 1.0, 1.0];
-/// How wide that is, in logical pixels.
+/// Width of the frame, in logical pixels.
 const SELECTION_WIDTH: f64 = 4.0;
 const TITLE: Colour = [0.93, 0.95, 1.0, 0.92];
 const NUMBER: Colour = [0.93, 0.95, 1.0, 0.75];
-/// How round the corners of cards are, in logical pixels.
+/// Corner radius of cards, in logical pixels.
 const RADIUS: f64 = 14.0;
-/// From the edge of a card to its number.
+/// Distance from the edge of a card to its number.
 const INDENT: f64 = 16.0;
-/// How much of the overview is there before titles are.
+/// Progress of the opening animation at which titles appear.
 const ARRIVING: f64 = 0.7;
-/// The height of text, in logical pixels.
+/// Height of text, in logical pixels.
 const TEXT: f64 = 16.0;
 
-/// Draws the overview of output `id` into a scene that has all windows already, as seen at `present`.
+/// Draws the overview of output `id` as seen at `present`. The scene must have all windows already, so that the
+/// overview is below them.
 pub fn show(
     shell: &Shell,
     kept: &mut Kept,
@@ -42,7 +43,7 @@ pub fn show(
     let layout = shell.overview_at(output, present);
     let scale = output.current_scale().fractional_scale();
     let share = shell.overlays().overview().at(present);
-    // What belongs to a window is seen when that has nearly come to its place.
+    // Titles and the selection mark appear when their window has nearly reached its place.
     let arrived = (share - ARRIVING) / (1.0 - ARRIVING);
     let mut sheet = Sheet { scene, kept, output: id, area: geometry(output), scale, opacity: arrived };
     let active = shell.workspaces().screen(&output.name()).map(|screen| shell.workspaces().active(screen));
@@ -56,7 +57,7 @@ pub fn show(
         ));
         let is_selected = shell.overlays().selected() == Some(*window);
         let face = if is_selected { bold } else { plain };
-        // In a script that cannot be written, the application's name says more than nothing.
+        // If the typeface lacks the title's script, show the application's name instead.
         let title = face.legible(&title).or_else(|| face.legible(&shown?.app_id()?)).unwrap_or_default();
         let title = face.fit(&title, below.size.w);
         let place = |size| centred(below, size) + Point::from((0, (SELECTION_WIDTH / 2.0 * scale) as i32));
@@ -84,7 +85,7 @@ pub fn show(
     }
 }
 
-/// The top left corner with which something of `size` is in the middle of `rect`.
+/// The top left corner that centres a picture of `size` in `rect`.
 fn centred(rect: Rectangle<i32, Physical>, size: Size<i32, Physical>) -> Point<i32, Physical> {
     rect.loc + Point::from(((rect.size.w - size.w) / 2, (rect.size.h - size.h) / 2))
 }

@@ -1,6 +1,6 @@
-//! Text as pictures, drawn into memory with the CPU.
+//! Draws text into pictures with the CPU.
 //!
-//! The typeface is Noto Sans Mono, rasterised in four heights: the one nearest to what the output's scale asks for is used.
+//! The typeface is Noto Sans Mono, rasterised in four heights: the height nearest to the output's scale is used.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use smithay::utils::{Physical, Point, Rectangle, Size};
@@ -9,12 +9,12 @@ use crate::backend::PixelBuffer;
 use crate::render::faded;
 use crate::scene::{Picture, Rounded};
 
-/// A colour with opacity: red, green, blue, alpha, 0 to 1, not premultiplied.
+/// Red, green, blue, alpha: 0 to 1, not premultiplied.
 pub type Colour = [f32; 4];
 
-/// Stands for letters of a text that the typeface lacks.
+/// Replaces a run of letters that the typeface lacks.
 const LEFT_OUT: char = '\u{b7}';
-/// Shown for a letter that the typeface lacks.
+/// Replaces a single letter that the typeface lacks.
 const UNKNOWN: char = '?';
 
 /// A typeface in one size.
@@ -25,7 +25,7 @@ pub struct Type {
 }
 
 impl Type {
-    /// The height nearest to `height` physical pixels.
+    /// The available size nearest to `height` physical pixels.
     pub fn new(height: f64, bold: bool) -> Self {
         let nearest = [16_u8, 20, 24, 32].into_iter().min_by(|a, b| {
             let far = |it: u8| (f64::from(it) - height).abs();
@@ -34,7 +34,7 @@ impl Type {
         Type { bold, height: nearest.unwrap_or(16) }
     }
 
-    /// From one line's top to its bottom, in physical pixels.
+    /// Line height in physical pixels.
     pub fn height(self) -> i32 {
         i32::from(self.height)
     }
@@ -50,14 +50,14 @@ impl Type {
         (weight, height)
     }
 
-    /// How wide a text is, in physical pixels.
+    /// Width of a text in physical pixels.
     pub fn width(self, text: &str) -> i32 {
         let (weight, height) = self.raster();
         i32::try_from(get_raster_width(weight, height) * text.chars().count()).unwrap_or(i32::MAX)
     }
 
-    /// What of a text can be written: each run of letters that the typeface lacks is one mark, dashes and quotes are plain. `None` where they are most of
-    /// it: marks say nothing.
+    /// The text in letters of the typeface: each run of missing letters becomes one mark, and dashes and quotes
+    /// become plain. `None` if most letters are missing, because marks alone tell the user nothing.
     pub fn legible(self, text: &str) -> Option<String> {
         let (weight, height) = self.raster();
         let text: String = text.chars().map(plain).collect();
@@ -81,7 +81,7 @@ impl Type {
         Some(written)
     }
 
-    /// As much of a text as fits into `width`.
+    /// Cuts a text so that it fits into `width`.
     pub fn fit(self, text: &str, width: i32) -> String {
         let most = usize::try_from(width / self.width("m").max(1)).unwrap_or(0);
         if text.chars().count() <= most {
@@ -91,7 +91,7 @@ impl Type {
         if most < 3 { kept } else { format!("{}..", kept.trim_end()) }
     }
 
-    /// A line of text as a picture that is as large as it.
+    /// A line of text as a picture of exactly its size.
     pub fn line(self, text: &str, colour: Colour) -> Picture {
         let mut page = Page::new(Size::from((self.width(text), self.height())));
         page.write((0, 0).into(), text, self, colour);
@@ -99,7 +99,7 @@ impl Type {
     }
 }
 
-/// The plain form of the dashes and quotes that titles are full of, of which the typeface has one each.
+/// The plain form of typographic dashes and quotes, which are common in titles: the typeface has only the plain ones.
 const fn plain(letter: char) -> char {
     match letter {
         '\u{2010}'..='\u{2015}' => '-',
@@ -110,23 +110,23 @@ const fn plain(letter: char) -> char {
     }
 }
 
-/// `ARGB8888`, premultiplied.
+/// As an `ARGB8888` pixel, premultiplied.
 fn premultiplied([red, green, blue, alpha]: Colour) -> u32 {
     let level = |value: f32| (value.clamp(0.0, 1.0) * 255.0).round() as u32;
     level(alpha) << 24 | level(red * alpha) << 16 | level(green * alpha) << 8 | level(blue * alpha)
 }
 
-/// Lines of text, on nothing or on what was filled.
+/// A picture under construction, transparent at first.
 #[derive(Debug)]
 pub struct Page(PixelBuffer);
 
 impl Page {
-    /// An empty one; at least one pixel.
+    /// Transparent; at least one pixel.
     pub fn new(size: Size<i32, Physical>) -> Self {
         Page(PixelBuffer::new(size.w.max(1), size.h.max(1)))
     }
 
-    /// Writes a line of text, its top left corner at `at`; what does not fit is cut off.
+    /// Writes a line of text with its top left corner at `at`; the part outside the page is cut off.
     pub fn write(&mut self, at: Point<i32, Physical>, text: &str, face: Type, colour: Colour) {
         let (weight, height) = face.raster();
         let step = face.width("m");
@@ -141,7 +141,7 @@ impl Page {
         }
     }
 
-    /// Fills a rectangle, whatever was there.
+    /// Replaces the pixels of a rectangle.
     pub fn fill(&mut self, rect: Rectangle<i32, Physical>, colour: Colour) {
         let filled = premultiplied(colour);
         for y in rect.loc.y..rect.loc.y + rect.size.h {
@@ -153,7 +153,7 @@ impl Page {
         }
     }
 
-    /// Lets so much of a colour cover what is there.
+    /// Blends a colour over a pixel; `coverage`: 0 to 1.
     fn dot(&mut self, x: i32, y: i32, [red, green, blue, alpha]: Colour, coverage: f32) {
         if coverage <= 0.0 {
             return;
@@ -162,12 +162,12 @@ impl Page {
         let alpha = alpha * coverage;
         let above = premultiplied([red, green, blue, alpha]);
         let left = 255 - (above >> 24);
-        // Rounded: a colour over nothing is that colour.
+        // Rounded, so that a colour over a transparent pixel stays exactly that colour.
         let channel = |shift: u32| (above >> shift & 0xff) + ((*pixel >> shift & 0xff) * left + 127) / 255;
         *pixel = [24, 16, 8, 0].into_iter().fold(0, |all, shift| all | channel(shift).min(255) << shift);
     }
 
-    /// Fades what lies outside of `shape`.
+    /// Clears the pixels outside `shape`, with smooth edges.
     pub fn cut(&mut self, shape: Rounded) {
         for corner in shape.corners() {
             for y in corner.loc.y..corner.loc.y + corner.size.h {
@@ -186,7 +186,6 @@ impl Page {
         if is_there { image.pixels.get_mut((y * image.width + x) as usize) } else { None }
     }
 
-    /// The finished picture.
     pub fn finish(self) -> Picture {
         Picture::new(self.0)
     }

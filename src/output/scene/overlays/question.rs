@@ -1,4 +1,4 @@
-//! The question whether the session is to end, above all else.
+//! The dialog that asks whether to end the session, above all windows.
 
 use smithay::output::Output;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
@@ -18,7 +18,7 @@ const TEXT_HEIGHT: f64 = 16.0;
 const HEADING_HEIGHT: f64 = 20.0;
 const TOP: f64 = 24.0;
 const LINE: f64 = 34.0;
-/// How round corners are.
+/// Corner radii in logical pixels.
 const RADIUS: f64 = 16.0;
 const BUTTON_RADIUS: f64 = 8.0;
 const ASKS: &str = "End the session?";
@@ -26,7 +26,7 @@ const SAYS: &str = "Its programs end with it.";
 const END: &str = "End (Enter)";
 const STAY: &str = "Stay (Escape)";
 
-/// Draws it into a scene that has nothing yet, as seen at `present`.
+/// Draws the dialog as seen at `present`. Call this before the windows are added, so that it is on top.
 pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output), present: Instant) {
     let question = shell.overlays().question();
     let here = shell.workspaces().screen(&output.name());

@@ -1,4 +1,4 @@
-//! All but the part of the screen that is being picked is dimmed.
+//! Dims the screen outside the region that the user is selecting for a screenshot.
 
 use smithay::output::Output;
 use smithay::utils::Rectangle;
@@ -9,7 +9,7 @@ use crate::scene::Scene;
 use crate::shell::Shell;
 use upbeat_timing::id::OutputId;
 
-/// Draws it into a scene that has nothing below it yet.
+/// Dims the screen. Call this before the layers below are added.
 pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {
     let (area, scale) = (geometry(output), output.current_scale().fractional_scale());
     let mut sheet = Sheet { scene, kept, output: id, area, scale, opacity: 1.0 };
