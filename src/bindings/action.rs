@@ -63,7 +63,6 @@ pub enum Action {
     Hud,
     /// Ends the shortcut inhibitor of the focused window, or grants it again.
     Shortcuts,
-    /// Shows a workspace.
     Workspace(Number),
     /// Shows the next workspace.
     NextWorkspace,

@@ -11,8 +11,7 @@ use crate::shell::workspaces::Number;
 /// Change of a width or height per key press, in per cent of the screen.
 const STEP: i8 = 10;
 /// Commands of the media and brightness keys (PipeWire, brightnessctl, playerctl): keysym, command, description,
-/// whether
-/// it repeats while the key is held.
+/// whether it repeats while the key is held.
 const MEDIA: [(u32, &str, &str, bool); 9] = [
     (keysyms::KEY_XF86AudioRaiseVolume, "wpctl set-volume -l 1 @DEFAULT_AUDIO_SINK@ 5%+", "Louder", true),
     (keysyms::KEY_XF86AudioLowerVolume, "wpctl set-volume @DEFAULT_AUDIO_SINK@ 5%-", "Quieter", true),

@@ -1,6 +1,6 @@
 //! Keyboard shortcuts, and shortcuts of buttons, the wheel, swipes and switches. `config/default.toml` lists the
-//! default
-//! shortcuts. Besides them, Ctrl+Alt+F1 to F12 switch to another virtual terminal if we run on this machine's displays.
+//! default shortcuts. Besides them, Ctrl+Alt+F1 to F12 switch to another virtual terminal if we run on this machine's
+//! displays.
 //!
 //! `Mod` is Super. Nested in another compositor, which keeps Super for itself, `Mod` is Alt.
 
@@ -107,11 +107,9 @@ impl Bindings {
         self.find(is_locked, |chord| chord.is_with(held, trigger, self.modifier))
     }
 
-    /// The bindings that can be triggered. A binding of the configuration overrides a default binding of the same
-    /// keys, even
-    /// if it is written in another way: `Mod+Alt+L` overrides `Super+Alt+L` where `Mod` is Super, and `Mod+exclam`
-    /// overrides
-    /// `Mod+Shift+1` where Shift+1 gives an exclamation mark.
+    /// The bindings that can be triggered. A binding of the configuration overrides a default binding of the same keys,
+    /// even if it is written in another way: `Mod+Alt+L` overrides `Super+Alt+L` where `Mod` is Super, and `Mod+exclam`
+    /// overrides `Mod+Shift+1` where Shift+1 gives an exclamation mark.
     pub fn in_force(&self) -> impl Iterator<Item = (&Chord, &Bound)> {
         let own = self.keys.iter().filter(|(chord, bound)| !is_default(chord, bound));
         let own: BTreeSet<Chord> = own.map(|(chord, _)| chord.with_mod_as(self.modifier)).collect();

@@ -20,8 +20,7 @@ const ELSEWHERE: [(&str, &str); 6] = [
     ("Mod1", "Alt"),
 ];
 /// Ranges of keysyms with names that users write: those of X, and those of media keyboards. The other keysyms are
-/// letters
-/// of other alphabets.
+/// letters of other alphabets.
 const KEYS: [std::ops::RangeInclusive<u32>; 3] = [0x20..=0x7e, 0xfe00..=0xffff, 0x1008_fe00..=0x1008_ffff];
 
 /// The hint for `word`, which is not a modifier.

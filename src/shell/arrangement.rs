@@ -9,9 +9,7 @@ pub enum Arrangement {
     #[default]
     Floating,
     /// Over the usable area of an output (global logical coordinates).
-    Maximized {
-        area: Rectangle<i32, Logical>,
-    },
+    Maximized { area: Rectangle<i32, Logical> },
     /// In a column of a strip.
     Tiled {
         /// Place of the window in its column (global logical coordinates).

@@ -150,8 +150,7 @@ fn focused(state: &State) -> Option<&Window> {
 }
 
 /// Called after an output was plugged, unplugged or changed. Maximised and fullscreen windows are refitted. Windows
-/// that
-/// lie outside all outputs, or that no longer fit on their smaller output, are moved inside.
+/// that lie outside all outputs, or that no longer fit on their smaller output, are moved inside.
 pub fn outputs_changed(state: &mut State) {
     // Forget the cached outputs of surfaces, so that `wl_surface.enter` and `leave` are sent again.
     state.shell.note_change();
@@ -210,7 +209,7 @@ fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
     match refitted {
         Some(arrangement) => {
             if orphaned {
-                // Its output is gone: until its client answers, its content is shown where it is wanted.
+                // The window's output is gone: show the old content at the new place until the client answers.
                 window.applied = arrangement.clone();
             }
             window.want(arrangement);
@@ -232,8 +231,7 @@ pub fn send_to(state: &mut State, id: WindowId, to: Place) {
 }
 
 /// Moves all windows of a window's column to a workspace. They stay a column if the workspace has columns. A window
-/// that is
-/// in no column moves alone.
+/// that is in no column moves alone.
 pub fn send_column_to(state: &mut State, id: WindowId, to: Place) {
     strips::arrange(state);
     let column = state.shell.strips.send_column(id, to);

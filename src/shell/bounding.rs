@@ -11,8 +11,7 @@ use crate::shell::{Desk, Hand};
 use crate::state::State;
 
 /// Sets the bounds for the first configure of a window: those of the output on which it will appear, beside its parent
-/// or
-/// where it is `expected`.
+/// or where it is `expected`.
 pub(super) fn foretell(state: &mut State, id: WindowId, expected: Option<Place>) {
     let parent = || state.shell.workspaces.place(state.shell.parent_of(id)?);
     let place = parent().or(expected);
@@ -25,8 +24,7 @@ pub(super) fn foretell(state: &mut State, id: WindowId, expected: Option<Place>)
 }
 
 /// Sends the bounds again if the window is on another output or its output has changed. For a tiled window they go with
-/// the
-/// next size from its strip.
+/// the next size from its strip.
 pub(super) fn follow(state: &mut State, id: WindowId) {
     if renew(state, id)
         && let Some(window) = state.shell.windows.get_mut_quietly(id).filter(|window| !window.in_strip)

@@ -52,9 +52,8 @@ impl ChangeLog {
         self.recent.clear();
     }
 
-    /// The windows that changed since [`revision`](Self::revision) was `earlier`, oldest first. `None` if any
-    /// window may have
-    /// changed.
+    /// The windows that changed since [`revision`](Self::revision) was `earlier`, oldest first. `None` if any window
+    /// may have changed.
     pub fn since(&self, earlier: Revision) -> Option<impl Iterator<Item = WindowId>> {
         let known = self.recent.len().checked_sub(self.revision.changes_since(earlier)?)?;
         Some(self.recent.range(known..).copied())

@@ -55,8 +55,7 @@ pub fn acknowledged(state: &mut State, surface: &WlSurface, serial: Serial) {
 }
 
 /// Whether the client has acknowledged a configure since `surface` was last unmapped: the surface must not have a
-/// buffer
-/// before. A surface without a role must never have one.
+/// buffer before. A surface without a role must never have one.
 pub fn allows_content(state: &State, surface: &WlSurface) -> bool {
     let window = state.shell.window_of_root(surface).map(|window| window.acknowledged);
     let acknowledged = window

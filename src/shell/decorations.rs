@@ -18,8 +18,7 @@ use crate::shell::Desk;
 use crate::state::State;
 
 /// The KDE object that was made last for a surface. It is weak, because the object has the surface as its data: a
-/// strong
-/// reference would keep both alive.
+/// strong reference would keep both alive.
 #[derive(Default)]
 struct KdeObject(Mutex<Option<Weak<OrgKdeKwinServerDecoration>>>);
 

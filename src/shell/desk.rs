@@ -35,9 +35,8 @@ pub trait Desk {
     /// Whether `output` is switched on.
     fn is_lit(&self, output: &Output) -> bool;
 
-    /// From now on only the lock may be visible ([`Lock::covers`](super::lock::Lock::covers)): drops scenes that
-    /// were latched
-    /// before but not submitted.
+    /// From now on only the lock may be visible ([`Lock::covers`](super::lock::Lock::covers)): drops scenes that were
+    /// latched before but not submitted.
     fn cover(&mut self);
 }
 

@@ -49,9 +49,8 @@ impl Shell {
         self.drag.as_ref()
     }
 
-    /// Moves or resizes the dragged window to `pointer`. Called at every latch, so that the window is drawn at the
-    /// last known
-    /// position; harmless at any other time. Returns whether anything changed.
+    /// Moves or resizes the dragged window to `pointer`. Called at every latch, so that the window is drawn at the last
+    /// known position; harmless at any other time. Returns whether anything changed.
     pub fn latch_grabs(&mut self, pointer: Point<f64, Logical>) -> bool {
         let Some(drag) = self.drag.clone() else { return false };
         let delta = pointer - drag.start;
@@ -79,8 +78,7 @@ impl Window {
     }
 
     /// Sends the size that the pointer asks for, unless an earlier size is unanswered: a slow client then gets the
-    /// newest size
-    /// next, instead of a list of old sizes. Returns whether a configure was sent.
+    /// newest size next, instead of a list of old sizes. Returns whether a configure was sent.
     pub(super) fn send_wanted_size(&mut self) -> bool {
         let Some(stretch) = &self.stretch else { return false };
         if !stretch.released && self.sent.iter().any(|sent| sent.resizing) {
@@ -98,8 +96,8 @@ impl Window {
         self.send_pending()
     }
 
-    /// Ends the stretch after the client has answered the last size: the edges that did not follow the pointer stay
-    /// in place.
+    /// Ends the stretch after the client has answered the last size: the edges that did not follow the pointer stay in
+    /// place.
     pub(super) fn settle(&mut self) {
         if let Some(stretch) = self.stretch.take() {
             self.floating = resize::anchored(stretch.start, stretch.edges, self.geometry.size).loc;

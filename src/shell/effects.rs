@@ -1,6 +1,5 @@
 //! Effects around and below windows: shadows, rounded corners, blur, focus borders. A `Shell` without a configuration,
-//! as in
-//! tests and benches, has no effects. The configuration's own defaults have focus borders.
+//! as in tests and benches, has no effects. The configuration's own defaults have focus borders.
 
 use smithay::backend::renderer::element::Id;
 
@@ -46,7 +45,7 @@ impl Effects {
 /// Border of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
-    /// In logical pixels.
+    /// Width in logical pixels.
     pub width: f64,
     /// Colour for the focused window (red, green, blue, opacity: 0 to 1), if that has a border.
     pub colour: Option<[f32; 4]>,

@@ -1,8 +1,7 @@
 //! Shortcuts that move and resize the focused floating window: on a floating workspace, or above columns.
 //!
 //! Maximised and fullscreen windows stay as they are. Moving a window that is snapped to a half or a quarter of the
-//! screen
-//! restores its size, as a drag by the pointer does.
+//! screen restores its size, as a drag by the pointer does.
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
@@ -56,8 +55,7 @@ pub fn shift(state: &mut State, direction: Direction) -> bool {
 }
 
 /// Changes the width or height of the focused window. Its top left corner stays in place if the screen has room.
-/// Returns
-/// `false` if the window does not float.
+/// Returns `false` if the window does not float.
 pub fn resize(state: &mut State, axis: Axis, resize: Resize) -> bool {
     let Some((id, area)) = focused(state) else { return is_focused_alone(state) };
     let below = state.shell.below_bar(id, area);
@@ -122,8 +120,7 @@ fn is_focused_alone(state: &State) -> bool {
 }
 
 /// The last size that was sent to the client, or its current size if all are answered: so presses that come faster than
-/// the
-/// client's answers add up.
+/// the client's answers add up.
 fn asked_size(window: &Window) -> Size<i32, Logical> {
     window.sent.back().and_then(|sent| sent.size).unwrap_or(window.geometry.size)
 }
@@ -133,8 +130,7 @@ fn part(length: i32, thousandths: i32) -> i32 {
 }
 
 /// The corner of `rect` moved by `by`, so that a part of the window that can be dragged stays within `area`. Its top
-/// edge,
-/// with a possible title bar, stays below the top of the area. An axis without movement stays as it is.
+/// edge, with a possible title bar, stays below the top of the area. An axis without movement stays as it is.
 fn moved(rect: Rectangle<i32, Logical>, by: Point<i32, Logical>, area: Rectangle<i32, Logical>) -> Point<i32, Logical> {
     let kept = |length: i32, room: i32| REACHABLE.min(length).min(room);
     let (across, down) = (kept(rect.size.w, area.size.w), kept(rect.size.h, area.size.h));

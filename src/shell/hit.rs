@@ -12,9 +12,8 @@ use crate::surface::showing;
 use crate::surface::tree::find_downward;
 
 impl Shell {
-    /// The topmost surface whose input region contains `point` (global logical coordinates), and its origin. `point
-    /// − origin`
-    /// is the point in surface coordinates, also while the window is stretched.
+    /// The topmost surface whose input region contains `point` (global logical coordinates), and its origin. `point −
+    /// origin` is the point in surface coordinates, also while the window is stretched.
     pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
         if self.lock.takes_input() {
             return self.hit_keyboard_above_lock(point).or_else(|| self.lock.hit(point));
@@ -84,8 +83,7 @@ pub fn hit_tree_at(
 }
 
 /// Hit test for the whole tree of `surface`, at the point `local` in coordinates of `surface`, whether or not the
-/// surface is
-/// visible there. Returns the point in coordinates of the surface that was hit.
+/// surface is visible there. Returns the point in coordinates of the surface that was hit.
 pub fn hit_tree_around(surface: &WlSurface, local: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
     let root = crate::surface::root(surface);
     let place = find_downward(&root, &mut |known, _, place| (known == surface).then_some(place))?;

@@ -8,7 +8,7 @@ use upbeat_timing::time::Instant;
 /// How a value gets to its goal.
 #[derive(Debug, Default)]
 pub(super) enum Course {
-    /// At its goal.
+    /// The value is at its goal.
     #[default]
     Rest,
     /// An animation moves the value to its goal.
@@ -59,9 +59,8 @@ impl Course {
         };
     }
 
-    /// Starts or retargets the animation if the goal changed from `before` since the last latch; ends an animation
-    /// that has
-    /// settled.
+    /// Starts or retargets the animation if the goal changed from `before` since the last latch; ends an animation that
+    /// has settled.
     pub fn follow(&mut self, style: Option<Style>, shown: Shown, before: f64, goal: f64, tolerance: f64) {
         let carry_on = |from: Sample| match style {
             Some(style) => Course::Motion(Box::new(Motion::carry_on(style, shown.before, from, goal, tolerance))),

@@ -1,9 +1,8 @@
 //! Animations of windows that open, close, move or change their size.
 //!
 //! All values here are functions of the time at which a frame is *shown*. The latch compares the state with the state
-//! at
-//! the previous latch. An animation starts in the frame that shows the state before the change, so that the first frame
-//! after it already moves. A change during an animation continues from the current value, with its velocity.
+//! at the previous latch. An animation starts in the frame that shows the state before the change, so that the first
+//! frame after it already moves. A change during an animation continues from the current value, with its velocity.
 //!
 //! ```text
 //!   refresh      k−1            k            k+1           k+2
@@ -50,13 +49,11 @@ const EDGE_TOLERANCE: f64 = 0.25;
 /// Styles of the animations. By default there are none: animations are enabled in the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Animations {
-    /// Windows that open.
     pub open: Option<Fade>,
-    /// Windows that close.
     pub close: Option<Fade>,
-    /// Windows that change place or size without being dragged: maximised, fullscreen, and back.
+    /// Animation of windows that change place or size without being dragged: maximised, fullscreen, and back.
     pub place: Option<Style>,
-    /// Switches between workspaces.
+    /// Animation of switches between workspaces.
     pub workspace: Option<Style>,
     /// Entering and leaving the overview.
     pub overview: Option<Style>,

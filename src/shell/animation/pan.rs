@@ -1,9 +1,8 @@
 //! Scrolling of a strip's columns by a gesture, and the animation after its release.
 //!
 //! The layout has the places of the columns. A *pan* is the horizontal offset, in logical pixels, at which all columns
-//! of a
-//! workspace are drawn. At the release the layout scrolls to the new position, and its scroll distance is subtracted
-//! from the pan, so that nothing jumps.
+//! of a workspace are drawn. At the release the layout scrolls to the new position, and its scroll distance is
+//! subtracted from the pan, so that nothing jumps.
 
 use super::course::Course;
 use super::{EDGE_TOLERANCE, Shown};

@@ -122,9 +122,8 @@ impl WindowMotion {
         self.is_carried = true;
     }
 
-    /// Updates the animations for the frame `shown`, in which the window's place is `rect`. `held`: a drag or
-    /// resize puts the
-    /// window there. `from`: the window was fading out and is mapped again.
+    /// Updates the animations for the frame `shown`, in which the window's place is `rect`. `held`: a drag or resize
+    /// puts the window there. `from`: the window was fading out and is mapped again.
     pub(super) fn follow(
         &mut self,
         animations: &Animations,

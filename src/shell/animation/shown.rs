@@ -9,9 +9,8 @@ pub struct Shown {
     pub at: Instant,
     /// Presentation time of the previous frame, in which changes made by the user start to move.
     pub before: Instant,
-    /// Start of the animations of windows that open or close. Where frames are rendered ahead they can start later,
-    /// so that
-    /// their first frames, which are often the most expensive, are rendered ahead, too.
+    /// Start of the animations of windows that open or close. Where frames are rendered ahead they can start later, so
+    /// that their first frames, which are often the most expensive, are rendered ahead, too.
     pub unasked: Instant,
 }
 

@@ -6,9 +6,8 @@
 //! ```
 //!
 //! Where windows are tiled in columns, which form a row themselves, the workspaces lie below each other instead. The
-//! unit is
-//! one workspace: the width (or height) of its output plus a gap. If the goal changes during the animation, the motion
-//! continues with its velocity.
+//! unit is one workspace: the width (or height) of its output plus a gap. If the goal changes during the animation, the
+//! motion continues with its velocity.
 
 use smithay::utils::{Logical, Point, Size};
 
@@ -116,9 +115,8 @@ impl Slides {
         if vertical { (0.0, distance * length).into() } else { (distance * length, 0.0).into() }
     }
 
-    /// Distance of `place` behind the viewport, in workspaces, in the frame presented at `present`. `None` if no
-    /// part of the
-    /// workspace is visible.
+    /// Distance of `place` behind the viewport, in workspaces, in the frame presented at `present`. `None` if no part
+    /// of the workspace is visible.
     pub fn distance(&self, place: Place, workspaces: &Workspaces, present: Instant) -> Option<f64> {
         let active = f64::from(workspaces.active(place.screen).get());
         let slide = self.find(place.screen).filter(|slide| !slide.course.rests());

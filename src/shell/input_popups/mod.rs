@@ -1,13 +1,10 @@
 //! Popups of the input method at the text caret (candidates), and on-screen keyboards.
 //!
 //! While a text field is active, the popups lie above the windows and layers of the caret's output. They are placed at
-//! each
-//! latch ([`placing`]), so that they move with the caret's window. They are hidden by a lock. An on-screen keyboard is
-//! a
-//! layer surface above windows that belongs to the input method's client. It is the only surface that lies above a lock
-//! and
-//! takes input there, provided that it lies in the lower half of its output, since the upper half belongs to the
-//! locker.
+//! each latch ([`placing`]), so that they move with the caret's window. They are hidden by a lock. An on-screen
+//! keyboard is a layer surface above windows that belongs to the input method's client. It is the only surface that
+//! lies above a lock and takes input there, provided that it lies in the lower half of its output, since the upper half
+//! belongs to the locker.
 
 pub mod placing;
 
@@ -55,7 +52,7 @@ impl InputPopup {
 /// All popups of the input method, and the state that places them.
 #[derive(Debug, Default)]
 pub struct InputPopups {
-    /// Newest last.
+    /// All popups, newest last.
     list: Vec<InputPopup>,
     /// `None` if no text field is active.
     caret: Option<Caret>,
@@ -115,9 +112,8 @@ impl Shell {
         pinned.level().is_above_windows() && self.input_popups.is_typists(pinned.surface())
     }
 
-    /// Whether it is an on-screen keyboard in use. A keyboard of the input method is in use while a field is
-    /// active. A client
-    /// with a virtual keyboard does not know about fields, so its keyboard is always in use.
+    /// Whether it is an on-screen keyboard in use. A keyboard of the input method is in use while a field is active. A
+    /// client with a virtual keyboard does not know about fields, so its keyboard is always in use.
     pub(super) fn types_now(&self, pinned: &Pinned) -> bool {
         let InputPopups { caret, keyboards, .. } = &self.input_popups;
         let plays = || keyboards.iter().any(|keyboard| keyboard.same_client_as(&pinned.surface().id()));

@@ -3,8 +3,7 @@
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 /// Position of a popup of `size` for the caret at `caret` on an output at `area`: right below the caret, or above it if
-/// only
-/// that side has room; kept on the output as far as the popup fits.
+/// only that side has room; kept on the output as far as the popup fits.
 pub fn place(
     caret: Rectangle<i32, Logical>,
     size: Size<i32, Logical>,
@@ -20,8 +19,7 @@ pub fn place(
 }
 
 /// Whether a keyboard that covers `rect` may lie above the lock of an output at `area`: only in the lower half. The
-/// upper half
-/// is reserved for the locker, so that no other client can imitate it.
+/// upper half is reserved for the locker, so that no other client can imitate it.
 pub fn leaves_the_lock_in_sight(rect: Rectangle<i32, Logical>, area: Rectangle<i32, Logical>) -> bool {
     let upper = area.size.h / 2;
     let lower =

@@ -41,12 +41,12 @@ impl Layers {
 /// Layer surfaces on outputs with a fullscreen window.
 #[derive(Debug, Default)]
 pub(super) struct Covering {
-    /// The layer surfaces that a fullscreen window covers and that were there before it. They get no keyboard.
+    /// Layer surfaces that were there before the fullscreen window that covers them. They get no keyboard.
     covered: Vec<ObjectId>,
-    /// Those that keep the keyboard though such a window is there: launchers that opened above it, and a prompt that had the
-    /// keyboard when the window took the screen. A password must not go to the window.
+    /// Surfaces that keep the keyboard despite a fullscreen window: launchers that opened above it, and a prompt that
+    /// had the keyboard when the window became fullscreen. Otherwise a password could go to the window.
     opened: Vec<ObjectId>,
-    /// [`Shell::changes`] when that was looked at.
+    /// [`Shell::changes`] at the last update.
     looked: Option<ShellRevision>,
 }
 
@@ -108,8 +108,8 @@ fn takes_turns(pinned: &Pinned) -> bool {
 }
 
 /// Called when a layer surface is mapped. If it takes the keyboard exclusively, popup grabs of other surfaces end. If
-/// it is
-/// above windows with the keyboard on demand, it gets the focus as a new window does, because launchers rely on it.
+/// it is above windows with the keyboard on demand, it gets the focus as a new window does, because launchers rely on
+/// it.
 pub(super) fn appeared(state: &mut State, root: &WlSurface) {
     if let Some(pinned) = state.shell.layers.of_root(root).filter(|pinned| is_below_fullscreen(&state.shell, pinned)) {
         let id = pinned.surface().id();
@@ -128,8 +128,7 @@ pub(super) fn appeared(state: &mut State, root: &WlSurface) {
 }
 
 /// A button, a finger or the tip of a tool went down on `surface`. Its window or layer surface gets the keyboard, if it
-/// takes
-/// the keyboard, and counts as pressed until all are up.
+/// takes the keyboard, and counts as pressed until all are up.
 pub fn pressed(state: &mut State, surface: Option<&WlSurface>) {
     let window = surface.and_then(|surface| state.shell.window_of(surface)).map(|window| window.id);
     let Shell { layers, focused, .. } = &state.shell;

@@ -2,10 +2,8 @@
 //! output.
 //!
 //! They stay in place during workspace switches and in the overview. [`placing`] computes their places, for all
-//! surfaces of an
-//! output at once. A place with another size takes effect with the content that was drawn for it; a place with the same
-//! size
-//! takes effect at once:
+//! surfaces of an output at once. A place with another size takes effect with the content that was drawn for it; a
+//! place with the same size takes effect at once:
 //!
 //! ```text
 //!   request (commit) ─► arrange ─┬─ another size ─► configure ─► ack ─► commit ─► in effect
@@ -102,9 +100,8 @@ impl Layers {
 }
 
 impl Shell {
-    /// The object of the layer surface with root `surface`, if its client has acknowledged no configure since it
-    /// was last
-    /// unmapped: it must not have content then.
+    /// The object of the layer surface with root `surface`, if its client has acknowledged no configure since it was
+    /// last unmapped: it must not have content then.
     pub fn unacknowledged_layer(&self, surface: &WlSurface) -> Option<&ZwlrLayerSurfaceV1> {
         let pinned = self.layers.of_root(surface)?;
         (!pinned.acknowledged && !pinned.is_closed() && !self.allow_unconfigured_content).then(|| pinned.object())
@@ -179,8 +176,7 @@ impl Shell {
 }
 
 /// Handles a new layer surface for `output`, or for the output in use. It is placed with its first commit. If there is
-/// no such
-/// output it is closed at once.
+/// no such output it is closed at once.
 pub fn new_surface(
     state: &mut State,
     surface: LayerSurface,

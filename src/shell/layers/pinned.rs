@@ -14,8 +14,7 @@ use crate::shell::ShellRevision;
 use crate::surface::{Surfaces, tree};
 
 /// Unanswered configures after which no further configure is sent: the client gets the newest size with its next
-/// answer. A
-/// stopped bar would otherwise collect a configure for each mode change of its output.
+/// answer. A stopped bar would otherwise collect a configure for each mode change of its output.
 const MOST_UNANSWERED: usize = 16;
 
 /// A layer surface on an output.
@@ -24,7 +23,7 @@ pub struct Pinned {
     layer: LayerSurface,
     output: Output,
     namespace: String,
-    /// Effects from rules.
+    /// Appearance that rules set.
     pub(super) look: LayerLook,
     wish: Wish,
     keyboard: KeyboardInteractivity,
@@ -92,7 +91,7 @@ impl Pinned {
         self.wish.level
     }
 
-    /// Effects from rules.
+    /// Appearance that rules set.
     pub const fn look(&self) -> &LayerLook {
         &self.look
     }
