@@ -51,7 +51,7 @@ pub struct Message {
 pub struct Notices {
     /// Remembered notices, oldest first.
     remembered: VecDeque<Notice>,
-    /// Messages, oldest first; shown or withdrawn, but not remembered.
+    /// Results of the user's actions, oldest first.
     messages: VecDeque<Message>,
     /// Whether notices are shown, with their fade.
     pub shown: Toggle,

@@ -35,7 +35,8 @@ pub struct RenderWindow {
     pub popups: Vec<(WlSurface, Point<i32, Logical>)>,
     /// Its border, shadow, blur and titles.
     pub decoration: Decoration,
-    /// It is maximised or tiled, so its edges may lie at the edges of the output.
+    /// It does not float: at the edge of its output it reaches the last physical pixel, even if the logical size is
+    /// rounded.
     pub fills: bool,
     /// It covers its output alone: nothing below it is drawn, and its output is black beside it.
     pub fullscreen: bool,

@@ -332,7 +332,8 @@ impl Window {
         true
     }
 
-    /// Whether its client answers and reads fast enough to be sent events that it has not asked for.
+    /// Whether its client answers and reads fast enough for requests of a taskbar. Otherwise they would get the client
+    /// ended.
     pub fn hears_more(&self) -> bool {
         self.sent.len() < MOST_UNASKED && guard::has_room(self.surface())
     }

@@ -12,8 +12,9 @@
 //!              └ start of the motion
 //! ```
 //!
-//! Opening and closing a window are no answers to input on that window. Where frames are rendered ahead, these
-//! animations start a refresh later ([`Shown::unasked`]), so that their first frames are rendered ahead, too.
+//! The animation of a window that opens or closes does not follow a movement of the user, so it may start late. Where
+//! frames are rendered ahead it starts a refresh later ([`Shown::unasked`]), so that its first frames are rendered
+//! ahead, too.
 //!
 //! [`Shell::animate`] is called at every latch. It starts and ends animations, whose state is kept in the windows
 //! ([`WindowMotion`]) and in the snapshots of closed windows ([`Ghost`]). The renderer asks them for a point in time.
@@ -55,9 +56,9 @@ pub struct Animations {
     pub place: Option<Style>,
     /// Animation of switches between workspaces.
     pub workspace: Option<Style>,
-    /// Entering and leaving the overview.
+    /// Animation of the overview when it opens or closes.
     pub overview: Option<Style>,
-    /// The list of shortcuts, notices and questions.
+    /// Fade of the list of shortcuts, of notices and of questions.
     pub help: Option<Style>,
 }
 
