@@ -78,9 +78,9 @@ pub enum Action {
     MoveToPreviousWorkspace,
     /// Focuses the output in this direction.
     Output(Direction),
-    /// Moves the focused window to the output in this direction.
+    /// Moves the focused window, with the focus, to the output in this direction.
     MoveToOutput(Direction),
-    /// Moves the focused column to the output in this direction.
+    /// Moves the focused column, with the focus, to the output in this direction.
     ColumnToOutput(Direction),
     /// Selects the next keyboard layout.
     NextKeyboardLayout,

@@ -27,7 +27,7 @@ impl Shell {
         }
     }
 
-    /// Called when a window is unmapped: mapped again, it is not minimised.
+    /// Called when a window is unmapped, so that it is not minimised when it is mapped again.
     pub(super) fn forget_minimised(&mut self, id: WindowId) {
         self.workspaces.set_minimised(id, false);
         self.strips.forget_way_back(id);

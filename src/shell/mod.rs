@@ -110,7 +110,7 @@ pub struct Shell {
     animations: Animations,
     slides: Slides,
     pans: Pans,
-    /// The touchpad swipe in progress.
+    /// The multi-finger gesture in progress.
     swipe: Option<swipes::Swipe>,
     /// Overview, notices, help and other layers above the windows.
     overlays: Overlays,

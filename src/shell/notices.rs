@@ -17,7 +17,7 @@ use upbeat_timing::time::{Clock, Instant, Span};
 
 /// Time for which a notice is shown: enough to read two short lines twice.
 const SEEN_FOR: Span = Span::from_seconds(8);
-/// Greatest number of notices that are shown at a time; and, below, that are remembered.
+/// Number of notices that are shown at a time, and that are remembered: always the newest.
 const MOST_SEEN: usize = 3;
 const MOST_REMEMBERED: usize = 8;
 

@@ -161,7 +161,7 @@ impl Shell {
         self.line(surface).count()
     }
 
-    /// The root of `surface`, the root of that popup's parent, and so on; at most one more than may be nested.
+    /// Roots of `surface`, of its popup's parent, and so on: at most one more than the nesting limit.
     fn line(&self, surface: &WlSurface) -> impl Iterator<Item = WlSurface> {
         let above = |root: &WlSurface| self.popup(root)?.parent.as_ref().map(surface::root);
         std::iter::successors(Some(surface::root(surface)), above).take(MAX_NESTING + 1)

@@ -165,7 +165,7 @@ pub fn released(state: &mut State, with: PickedWith) {
     }
 }
 
-/// Handles `touch.cancel`: forgets the region drawn by a finger, so that another can be drawn.
+/// Called when touches are cancelled: forgets the region drawn by a finger, so that another can be drawn.
 pub fn fingers_cancelled(state: &mut State) {
     let stroke = &mut state.shell.overlays.region.stroke;
     if stroke.take_if(|stroke| matches!(stroke.with, PickedWith::Finger(_))).is_some() {

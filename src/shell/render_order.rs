@@ -262,7 +262,7 @@ impl Shell {
         } else if self.focused == Some(window.id)
             && (self.strips.mode(place) == Mode::Strip || window.decoration().stands_free)
         {
-            // A floating window with client-side decorations shows its focus itself, so it gets no border.
+            // All other floating windows have client-side decorations, which show the focus themselves.
             Edge::Focus
         } else {
             Edge::None

@@ -190,7 +190,7 @@ pub fn end(state: &mut State, at: Instant, cancelled: bool) {
                 _ if to <= -1.0 => from.previous(),
                 _ => from,
             };
-            // Relative to the workspace at the start, because another may be active by now.
+            // Even if the number is unchanged, because another workspace may be active by now.
             if eye.is_some() {
                 spaces::switch(state, Place { number, ..place });
             }

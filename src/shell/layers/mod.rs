@@ -86,7 +86,7 @@ impl Layers {
     fn set_usable(&mut self, output: &Output, usable: Rectangle<i32, Logical>) -> bool {
         let before = self.usable(output);
         self.usable.retain(|(known, _)| known != output);
-        // An output without bars needs no entry. It may be moved, and no entry would be updated then.
+        // Keep no entry for an output without bars: it may be moved, and nothing would update its entry then.
         if usable != geometry(output) {
             self.usable.push((output.clone(), usable));
         }

@@ -4,7 +4,6 @@
 //! same numbers. When the screen is back, its windows return to their places there, except windows that were sent
 //! elsewhere.
 //!
-//!
 //! ```text
 //!              both                      DP-2 is gone                 DP-2 is back
 //!   DP-1    [a] [b]                  [a] [b] [c]' [d]'                [a] [b]

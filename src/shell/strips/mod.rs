@@ -8,8 +8,7 @@
 //!
 //! ```text
 //!   windows, outputs, focus ─► follow: ops ─► Layout ─► arrange ─► place: wanted ─► configure ─► client
-//!   keys, messages (act)    ─────────────────┘                        └─► drawn in the next frame, stretched if need
-//!   be
+//!   keys, messages (act)    ─────────────────┘                        └─► drawn in the next frame, maybe stretched
 //! ```
 //! This is done at most once in a turn, before the latch, and only if [`Shell::changes`](super::Shell::changes) has
 //! advanced. Without a strip it is not done at all. If clients cause changes in every turn, it takes an eighth of the
