@@ -1,4 +1,4 @@
-//! What a shortcut does, and its words in the configuration.
+//! Actions of keyboard shortcuts, and their spelling in the configuration.
 
 mod words;
 
@@ -9,7 +9,7 @@ use super::CommandLine;
 use crate::shell::layout::op::{Direction, Resize, Side};
 use crate::shell::workspaces::Number;
 
-/// What a shortcut does. The order is that in which they are listed for people.
+/// An action that a shortcut runs. The list of shortcuts shows the variants in this order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
     /// Shows or hides the list of shortcuts.
@@ -22,80 +22,79 @@ pub enum Action {
     Shell(Arc<str>),
     /// Focuses the next window of the switcher.
     NextWindow,
-    /// Focuses the previous one.
+    /// Focuses the previous window of the switcher.
     PreviousWindow,
     /// Asks the focused window to close.
     CloseWindow,
-    /// Lets the focused window fill what windows may, or be as large as before.
+    /// Maximises the focused window, or restores its size.
     Maximise,
-    /// Lets it have all of its output, or be as large as before.
+    /// Makes the focused window fullscreen, or restores its size.
     Fullscreen,
-    /// It is not seen until it is wanted again.
+    /// Hides the focused window until the user selects it again.
     Minimise,
-    /// The window under the pointer goes along with it, until a button is let go.
+    /// Moves the window under the pointer with the pointer until the button is released.
     MoveWithPointer,
-    /// The edges of the window under the pointer that lie next to it do.
+    /// Moves the window edges nearest to the pointer with the pointer until the button is released.
     ResizeWithPointer,
-    /// The focus moves there on a strip; elsewhere the focused window gets that half of the screen, all of it (up), or its
-    /// own size back (down).
+    /// On a strip, focuses the window in this direction. A floating window fills that half of the screen, or the whole
+    /// screen (up), or gets its own size back (down).
     Towards(Direction),
-    /// The focus moves there.
+    /// Focuses the window in this direction.
     Focus(Direction),
-    /// The focused window moves there: among columns it changes places, while it floats it moves by a step.
+    /// Moves the focused window in this direction: a tiled window swaps places, a floating window moves by one step.
     Move(Direction),
-    /// It joins the column on that side, or leaves its own towards it.
+    /// The focused window joins the column on this side, or leaves its own column towards this side.
     Join(Side),
-    /// One window of its column is seen at a time, or all are.
+    /// Shows the windows of the focused column as tabs, or below each other again.
     Tabs,
-    /// Its column, or the window itself while it floats, gets another width.
+    /// Changes the width of the focused column, or of the focused window while it floats.
     Width(Resize),
-    /// It gets another height.
+    /// Changes the height of the focused window.
     Height(Resize),
-    /// Its column is as wide as the screen, or as before.
+    /// Makes the focused column as wide as the screen, or restores its width.
     FullWidth,
-    /// It floats above the columns, or is back among them.
+    /// Makes the focused window float above the columns, or puts it back among them.
     Float,
-    /// The workspace is a strip, or its windows float.
+    /// Switches the workspace between columns in a strip and floating windows.
     Layout,
-    /// Shows all windows of all workspaces, or what was seen before.
+    /// Shows all windows of all workspaces, or leaves the overview.
     Overview,
-    /// Shows or hides figures of frames.
+    /// Shows or hides frame statistics.
     Hud,
-    /// Takes the shortcuts back from a window that has them for itself, or gives them to it again.
+    /// Ends the shortcut inhibitor of the focused window, or grants it again.
     Shortcuts,
-    /// Shows a workspace.
     Workspace(Number),
     /// Shows the next workspace.
     NextWorkspace,
-    /// Shows the previous one.
+    /// Shows the previous workspace.
     PreviousWorkspace,
-    /// Puts the focused window on a workspace.
+    /// Moves the focused window to a workspace.
     MoveToWorkspace(Number),
-    /// Puts its column on a workspace.
+    /// Moves the focused column to a workspace.
     ColumnToWorkspace(Number),
-    /// Takes the focused window along to the next workspace.
+    /// Shows the next workspace and moves the focused window to it.
     MoveToNextWorkspace,
-    /// Takes it along to the previous one.
+    /// Shows the previous workspace and moves the focused window to it.
     MoveToPreviousWorkspace,
-    /// The focus goes to the output there.
+    /// Focuses the output in this direction.
     Output(Direction),
-    /// Takes the focused window along to it.
+    /// Moves the focused window, with the focus, to the output in this direction.
     MoveToOutput(Direction),
-    /// Takes its column along to it.
+    /// Moves the focused column, with the focus, to the output in this direction.
     ColumnToOutput(Direction),
-    /// The next layout of the keyboard.
+    /// Selects the next keyboard layout.
     NextKeyboardLayout,
-    /// The one before.
+    /// Selects the previous keyboard layout.
     PreviousKeyboardLayout,
-    /// Takes a picture and keeps it.
+    /// Takes a screenshot and saves it.
     Screenshot(ScreenshotOf),
-    /// All outputs are off, until somebody does something.
+    /// Turns all outputs off until the next input event.
     OutputsOff,
-    /// Asks for another virtual terminal.
+    /// Switches to another virtual terminal.
     SwitchTerminal(u32),
-    /// Ends the session, once that was asked and answered.
+    /// Ends the session after the user has confirmed it.
     EndSession,
-    /// Nothing: takes a default shortcut away.
+    /// Does nothing: disables a default shortcut.
     None,
 }
 
@@ -110,10 +109,10 @@ pub enum ScreenshotOf {
     Region,
 }
 
-/// There is no such action.
+/// The configuration names an unknown action.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected what a shortcut does: \"help\", \"terminal\", \"run PROGRAM\", \"sh LINE\", \"next-window\", \"previous-window\", \
+    "expected the action of a shortcut: \"help\", \"terminal\", \"run PROGRAM\", \"sh LINE\", \"next-window\", \"previous-window\", \
      \"close-window\", \"maximise\", \"fullscreen\", \"minimise\", \"move-with-pointer\", \"resize-with-pointer\", \"left\", \"right\", \
      \"up\", \"down\", \"focus WHERE\", \"move WHERE\", \"join left\", \"join right\", \"tabs\", \"width SIZE\", \
      \"height SIZE\", \"full-width\", \"float\", \"layout\", \"overview\", \"hud\", \"shortcuts\", \"workspace N\", \
@@ -125,7 +124,7 @@ pub enum ScreenshotOf {
 pub struct NoSuchAction;
 
 impl Action {
-    /// What it does, for people.
+    /// Description for the list of shortcuts.
     pub fn about(&self) -> String {
         match self {
             Action::Run(line) => format!("Run {}", line.program()),
@@ -160,7 +159,7 @@ impl Action {
 }
 
 impl Action {
-    /// What it does on all four sides, for people, if it is one that has a side.
+    /// Description that covers all four directions at once, for actions with a direction.
     pub const fn about_all_sides(&self) -> Option<&'static str> {
         match self {
             Action::Towards(_) => Some("Focus that way; floating: half or whole"),
@@ -192,7 +191,7 @@ impl fmt::Display for Action {
             Action::Workspace(number) => write!(f, "{}{number}", words::WORKSPACE),
             Action::MoveToWorkspace(number) => write!(f, "{}{number}", words::MOVE_TO_WORKSPACE),
             Action::ColumnToWorkspace(number) => write!(f, "{}{number}", words::COLUMN_TO_WORKSPACE),
-            // Not for the configuration: every keymap has keys for it.
+            // Not accepted in the configuration, because every keymap has keys for it.
             Action::SwitchTerminal(number) => write!(f, "terminal {number}"),
             _ => f.write_str(words::single(self).map_or("", |(word, _)| word)),
         }

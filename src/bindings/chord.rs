@@ -1,4 +1,4 @@
-//! A key, a button, a wheel, a swipe or a switch, and what is held with it, as people write it: `Mod+Shift+1`.
+//! A key, a button, a wheel, a swipe or a switch with its modifiers, as users write it: `Mod+Shift+1`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,48 +7,42 @@ use smithay::input::keyboard::{Keysym, ModifiersState};
 
 use super::{Modifier, Trigger, names};
 
-/// What is held.
+/// Modifiers that are held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each key")]
 pub struct Held {
-    /// `Mod`: Super, or Alt where Super is somebody else's.
+    /// `Mod`: Super, or Alt where the compositor that we are nested in keeps Super for itself.
     pub modifier: bool,
     /// Super, also called Logo or Windows.
     pub logo: bool,
-    /// Ctrl.
     pub ctrl: bool,
-    /// Alt.
     pub alt: bool,
-    /// Shift.
     pub shift: bool,
 }
 
-/// A key, or another trigger, with what is held.
+/// A trigger and the modifiers that are held with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Chord {
-    /// What is held.
     pub held: Held,
-    /// The key, or the other trigger.
     pub trigger: Trigger,
 }
 
-/// That is no chord.
+/// The configuration has a text that is not a chord.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAChord {
-    /// There is no key.
     #[error(
         "expected a key with what is held, such as \"Mod+Shift+1\": Mod, Super, Ctrl, Alt and Shift, and then a key by its \
          XKB name, MouseBack or MouseForward; with something held, MouseLeft, MouseMiddle, MouseRight, WheelUp, WheelDown, \
          WheelLeft or WheelRight; a swipe such as Swipe3Left or Swipe4Up; LidClose, LidOpen, TabletModeOn or TabletModeOff"
     )]
     NoKey,
-    /// What is held has another name.
+    /// No modifier has this name.
     #[error("no modifier is called {0}; {hint}", hint = names::modifier_hint(.0))]
     NoModifier(String),
-    /// What is pressed or turned has another name.
+    /// No key, button or other trigger has this name.
     #[error("no key is called {0}; {hint}", hint = names::key_hint(.0))]
     NoSuchKey(String),
-    /// Nobody could use a mouse any more.
+    /// Without a modifier this trigger would make the mouse unusable.
     #[error("{0} alone would not reach any window; expected something held with it, such as Mod+{0}")]
     TooBare(Trigger),
 }
@@ -56,16 +50,15 @@ pub enum NotAChord {
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug)]
 pub struct Pressed<'a> {
-    /// What is held.
     pub held: &'a ModifiersState,
-    /// What the key gives with that.
+    /// Keysym with the held modifiers applied.
     pub modified: Keysym,
-    /// What it gives without.
+    /// Keysyms of the key without modifiers.
     pub plain: &'a [Keysym],
 }
 
 impl Chord {
-    /// Whether this is what was pressed, where `Mod` is `modifier`.
+    /// Whether this chord was pressed, where `Mod` is `modifier`.
     pub fn is(&self, pressed: &Pressed<'_>, modifier: Modifier) -> bool {
         let Trigger::Key(key) = self.trigger else { return false };
         if !self.held.is_but_for_shift(pressed.held, modifier) {
@@ -74,16 +67,16 @@ impl Chord {
         if pressed.plain.contains(&key) {
             return self.held.shift == pressed.held.shift;
         }
-        // A key that only Shift gives, such as a question mark, is named without it.
+        // A symbol that needs Shift, such as a question mark, is written without Shift.
         pressed.modified == key && !self.held.shift
     }
 
-    /// The same for any trigger but a key.
+    /// Whether this chord was triggered by something other than a key, where `Mod` is `modifier`.
     pub fn is_with(&self, held: &ModifiersState, trigger: Trigger, modifier: Modifier) -> bool {
         self.trigger == trigger && self.held.shift == held.shift && self.held.is_but_for_shift(held, modifier)
     }
 
-    /// The same keys without `Mod`, where that is `modifier`.
+    /// The same chord with `Mod` replaced by `modifier`.
     pub fn with_mod_as(self, modifier: Modifier) -> Self {
         let Chord { mut held, trigger } = self;
         let named = std::mem::take(&mut held.modifier);
@@ -92,7 +85,7 @@ impl Chord {
         Chord { held, trigger }
     }
 
-    /// As the configuration has it, with the key that `Mod` is.
+    /// Spelling in the configuration, with `Mod` replaced by the name of `modifier`.
     pub fn name(&self, modifier: Modifier) -> String {
         self.to_string().replacen("Mod", modifier.name(), usize::from(self.held.modifier))
     }
@@ -126,7 +119,7 @@ impl FromStr for Chord {
 }
 
 impl Held {
-    /// Whether exactly this is held, where `Mod` is `modifier`, whatever Shift is.
+    /// Whether exactly these modifiers are held, not counting Shift, where `Mod` is `modifier`.
     fn is_but_for_shift(&self, held: &ModifiersState, modifier: Modifier) -> bool {
         let logo = self.logo || (self.modifier && modifier == Modifier::Super);
         let alt = self.alt || (self.modifier && modifier == Modifier::Alt);
@@ -203,7 +196,7 @@ mod tests {
         let pressed =
             |held: ModifiersState, modified| chord.is(&Pressed { held: &held, modified, plain: &[q] }, Modifier::Super);
         assert!(pressed(held(true, true), capital));
-        // Caps Lock changes the letter and not the key.
+        // Caps Lock changes the letter, but not the key.
         assert!(pressed(held(true, true), q));
         assert!(!pressed(held(true, false), q));
         assert!(!pressed(held(false, true), capital));

@@ -1,30 +1,30 @@
-//! A program and its arguments, written with blanks between them or as a list.
+//! A program and its arguments, written as a list or separated by blanks.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A program and its arguments. There is a program, and none of them has a NUL character: arguments are C strings.
+/// A program and its arguments. The list is not empty, and no word contains NUL, because arguments are C strings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommandLine(Arc<[Box<str>]>);
 
-/// That is no program with its arguments.
+/// The configuration has a text that is not a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCommandLine {
-    /// It names no program.
+    /// The program is missing or blank.
     #[error("expected a program with its arguments, such as \"foot -e top\" or [\"foot\", \"-e\", \"top\"]")]
     Empty,
-    /// It has a NUL character.
+    /// A word contains a NUL character.
     #[error("expected a program with its arguments, without NUL characters")]
     Nul,
 }
 
 impl CommandLine {
-    /// A program of ours to begin with, without arguments.
+    /// A program without arguments, for our own defaults.
     pub(crate) fn named(program: &'static str) -> Self {
         CommandLine(Arc::from([Box::from(program)]))
     }
 
-    /// A program and its arguments as they are.
+    /// The first word is the program. Words are taken as they are, blanks included.
     pub fn of(words: impl IntoIterator<Item = String>) -> Result<Self, NoCommandLine> {
         let words: Arc<[Box<str>]> = words.into_iter().map(String::into_boxed_str).collect();
         match words.first() {
@@ -34,17 +34,16 @@ impl CommandLine {
         }
     }
 
-    /// The program and its arguments.
+    /// The program, then its arguments.
     pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
         self.0.iter().map(AsRef::as_ref)
     }
 
-    /// The program.
     pub fn program(&self) -> &str {
         self.0.first().map_or("", AsRef::as_ref)
     }
 
-    /// Whether it can be written with blanks between its words.
+    /// Whether it can be written with blanks between its words: no word is empty or contains a blank.
     pub fn is_plain(&self) -> bool {
         self.words().all(|word| !word.is_empty() && !word.contains(char::is_whitespace))
     }
@@ -58,7 +57,7 @@ impl std::str::FromStr for CommandLine {
     }
 }
 
-/// With blanks between its words. Only a [plain](CommandLine::is_plain) one is read back as it was.
+/// Joins the words with blanks. Parsing the result gives the same words only if it is [plain](CommandLine::is_plain).
 impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = self.words();

@@ -1,4 +1,4 @@
-//! The keys, buttons and turns of the wheel that are bound without a configuration. `config/default.toml` says the same; a test compares them.
+//! Default shortcuts. `config/default.toml` lists the same shortcuts; a test compares them.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::{Action, BUTTON_LEFT, BUTTON_RIGHT, Bound, Chord, Held, ScreenshotOf,
 use crate::shell::layout::op::{Direction, Resize, Side};
 use crate::shell::workspaces::Number;
 
-/// By how much a step changes a width or a height, in hundredths of the screen.
+/// Change of a width or height per key press, in per cent of the screen.
 const STEP: i8 = 10;
-/// What the keys for loudness, brightness and players run (PipeWire, brightnessctl, playerctl), and whether it is done again
-/// while they are held.
+/// Commands of the media and brightness keys (PipeWire, brightnessctl, playerctl): keysym, command, description,
+/// whether it repeats while the key is held.
 const MEDIA: [(u32, &str, &str, bool); 9] = [
     (keysyms::KEY_XF86AudioRaiseVolume, "wpctl set-volume -l 1 @DEFAULT_AUDIO_SINK@ 5%+", "Louder", true),
     (keysyms::KEY_XF86AudioLowerVolume, "wpctl set-volume @DEFAULT_AUDIO_SINK@ 5%-", "Quieter", true),
@@ -24,7 +24,7 @@ const MEDIA: [(u32, &str, &str, bool); 9] = [
     (keysyms::KEY_XF86AudioPrev, "playerctl previous", "Piece before", false),
 ];
 
-/// The keys that are bound without a configuration.
+/// Shortcuts that are bound without a configuration.
 pub fn default_keys() -> BTreeMap<Chord, Bound> {
     let of = |key: u32| Trigger::Key(Keysym::from(key));
     let with_mod = |trigger: Trigger| Chord { held: Held { modifier: true, ..Held::default() }, trigger };
@@ -34,7 +34,7 @@ pub fn default_keys() -> BTreeMap<Chord, Bound> {
     let alt = |key: u32| Chord { held: Held { alt: true, ..Held::default() }, trigger: of(key) };
     let plain = |key: u32| Chord { held: Held::default(), trigger: of(key) };
     let mut keys: BTreeMap<Chord, Bound> = BTreeMap::new();
-    // Each names a program; a test compares them with the documented ones.
+    // Parsing cannot fail: each line names a program. A test compares the actions with the documented ones.
     let run = |line: &str| line.parse().map_or(Action::None, Action::Run);
     let mut bind = |chord: Chord, action: Action| _ = keys.insert(chord, action.into());
     bind(with(keysyms::KEY_F1), Action::Help);
@@ -45,7 +45,7 @@ pub fn default_keys() -> BTreeMap<Chord, Bound> {
     bind(shifted(alt(keysyms::KEY_Tab)), Action::PreviousWindow);
     bind(alt(keysyms::KEY_F4), Action::CloseWindow);
     bind(with(keysyms::KEY_q), Action::CloseWindow);
-    // Who comes from sway means a window by it.
+    // Users of sway close a window with these keys.
     bind(shifted(with(keysyms::KEY_q)), Action::CloseWindow);
     bind(with_ctrl(with(keysyms::KEY_q)), Action::EndSession);
     bind(with(keysyms::KEY_m), Action::Maximise);

@@ -1,7 +1,8 @@
-//! Shortcuts by keys, buttons, the wheel, swipes and switches: a table. `config/default.toml` lists them; besides them there are Ctrl+Alt and F1 to
-//! F12 for another virtual terminal (on the displays of this machine).
+//! Keyboard shortcuts, and shortcuts of buttons, the wheel, swipes and switches. `config/default.toml` lists the
+//! default shortcuts. Besides them, Ctrl+Alt+F1 to F12 switch to another virtual terminal if we run on this machine's
+//! displays.
 //!
-//! `Mod` is Super; nested in another compositor, which keeps Super for itself, it is Alt.
+//! `Mod` is Super. Nested in another compositor, which keeps Super for itself, `Mod` is Alt.
 
 mod action;
 mod chord;
@@ -26,12 +27,11 @@ pub enum Modifier {
     /// Super, also called Logo or Windows.
     #[default]
     Super,
-    /// Alt.
     Alt,
 }
 
 impl Modifier {
-    /// Its name on keys.
+    /// Name that is printed on keys.
     pub const fn name(self) -> &'static str {
         match self {
             Modifier::Super => "Super",
@@ -40,18 +40,17 @@ impl Modifier {
     }
 }
 
-/// The action of a key or another trigger, and when it is done.
+/// The action of a shortcut, and when it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// What it does.
     pub action: Action,
-    /// It does so again and again while it is held.
+    /// The action repeats while the key is held.
     pub repeats: bool,
-    /// It does so while the session is locked, too.
+    /// The action also runs while the session is locked.
     pub when_locked: bool,
-    /// It does so while a window has the shortcuts for itself, too.
+    /// The action also runs while a window inhibits shortcuts.
     pub when_inhibited: bool,
-    /// What it does, in the user's words.
+    /// The user's own description of the action.
     pub about: Option<Arc<str>>,
 }
 
@@ -62,25 +61,25 @@ impl From<Action> for Bound {
 }
 
 impl Bound {
-    /// What it does, for people.
+    /// Description for the list of shortcuts.
     pub fn about(&self) -> String {
         self.about.as_deref().map_or_else(|| self.action.about(), ToOwned::to_owned)
     }
 }
 
-/// The bindings of [`default_keys`]: the configuration's own are preferred to them.
+/// The bindings of [`default_keys`]. Bindings of the configuration override them.
 static DEFAULTS: LazyLock<BTreeMap<Chord, Bound>> = LazyLock::new(default_keys);
 
-/// What is bound to what.
+/// All shortcuts in use.
 #[derive(Clone, Debug)]
 pub struct Bindings {
-    /// Keys and all other triggers.
+    /// Shortcuts of keys and of all other triggers.
     pub keys: BTreeMap<Chord, Bound>,
-    /// More of them that work while the session is locked, too.
+    /// Further chords that also work while the session is locked.
     pub when_locked: BTreeSet<Chord>,
-    /// What `Mod` is.
+    /// The modifier that `Mod` stands for.
     pub modifier: Modifier,
-    /// What keys of the session's keyboards give with Shift, by what they give without.
+    /// Maps the keysym of a key without Shift to its keysym with Shift, for the session's keyboards.
     pub shifted: BTreeMap<Keysym, Keysym>,
 }
 
@@ -92,9 +91,9 @@ impl Default for Bindings {
 }
 
 impl Bindings {
-    /// What a key does. While the session `is_locked`, only what may: another virtual terminal, and what the user marked.
+    /// The binding of a key. While the session `is_locked`, only VT switches and the bindings marked by the user count.
     pub fn key(&self, pressed: &Pressed<'_>, is_locked: bool) -> Option<Bound> {
-        // Every keymap has these on Ctrl+Alt+F1 to F12.
+        // Every keymap has these keysyms on Ctrl+Alt+F1 to F12.
         let terminals = keysyms::KEY_XF86Switch_VT_1..=keysyms::KEY_XF86Switch_VT_12;
         if terminals.contains(&pressed.modified.raw()) {
             let number = pressed.modified.raw() - keysyms::KEY_XF86Switch_VT_1 + 1;
@@ -103,13 +102,14 @@ impl Bindings {
         self.find(is_locked, |chord| chord.is(pressed, self.modifier))
     }
 
-    /// The shortcut of a button, a step of the wheel, a swipe or a switch while `held` is held.
+    /// The binding of a button, a step of the wheel, a swipe or a switch while `held` is held.
     pub fn of_trigger(&self, held: &ModifiersState, trigger: Trigger, is_locked: bool) -> Option<Bound> {
         self.find(is_locked, |chord| chord.is_with(held, trigger, self.modifier))
     }
 
-    /// The bindings that can be reached: a default gives way to the configuration's binding of the same keys, such as
-    /// `Super+Alt+L` to `Mod+Alt+L` where `Mod` is Super, and `Mod+Shift+1` to `Mod+exclam` where these are the same keys.
+    /// The bindings that can be triggered. A binding of the configuration overrides a default binding of the same keys,
+    /// even if it is written in another way: `Mod+Alt+L` overrides `Super+Alt+L` where `Mod` is Super, and `Mod+exclam`
+    /// overrides `Mod+Shift+1` where Shift+1 gives an exclamation mark.
     pub fn in_force(&self) -> impl Iterator<Item = (&Chord, &Bound)> {
         let own = self.keys.iter().filter(|(chord, bound)| !is_default(chord, bound));
         let own: BTreeSet<Chord> = own.map(|(chord, _)| chord.with_mod_as(self.modifier)).collect();
@@ -120,7 +120,7 @@ impl Bindings {
         self.keys.iter().filter(move |(chord, bound)| !is_default(chord, bound) || !gives_way(chord))
     }
 
-    /// The same keys, named by the symbol that they give with Shift.
+    /// The same chord, named by the keysym that its key has with Shift.
     fn as_symbol(&self, Chord { mut held, trigger }: Chord) -> Option<Chord> {
         let Trigger::Key(key) = trigger else { return None };
         let symbol = self.shifted.get(&key).filter(|_| held.shift)?;
@@ -146,7 +146,7 @@ impl Bindings {
     }
 }
 
-/// Whether the configuration leaves the chord as it is by default.
+/// Whether this is a default binding that the configuration has not changed.
 fn is_default(chord: &Chord, bound: &Bound) -> bool {
     DEFAULTS.get(chord) == Some(bound)
 }
@@ -191,7 +191,7 @@ mod tests {
         };
         let mut bindings = Bindings::default();
         let all = default_keys();
-        // Those for loudness, brightness and players work; they change nothing that is seen of the session.
+        // The keys for volume, brightness and media players work: they reveal nothing of the session.
         let may = |bound: &Bound| matches!(bound.action, Action::Run(_)) && bound.when_locked;
         let others = all.iter().filter(|(_, bound)| !may(bound));
         assert!(others.into_iter().all(|(chord, _)| match chord.trigger {
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(action(&bindings, true), Some(Action::Overview));
         bindings.keys.insert(chord, Action::None.into());
         assert_eq!(action(&bindings, false), None, "\"none\" takes the default away, however it is written");
-        // Nested, these are other keys.
+        // Nested, `Mod` is another key, so the default is not overridden.
         bindings.modifier = Modifier::Alt;
         assert_eq!(action(&bindings, false), Some(Action::Run("swaylock -f".parse().unwrap())));
     }

@@ -1,17 +1,16 @@
-//! Names that are like one that is none: for the sentence that says what was meant.
+//! "Did you mean" hints for misspelt names of modifiers and keys.
 
 use smithay::input::keyboard::{Keysym, xkb};
 
 use super::trigger;
 
-/// How alike two names must be for one to be meant by the other (0 to 1, Jaro-Winkler).
+/// Similarity from which a name is suggested (0 to 1, Jaro-Winkler).
 const ALIKE: f64 = 0.8;
-/// A longer word is no name of a key, and takes long to compare.
+/// Longest word, in bytes, that is compared: no name of a key is longer, and the comparison would take long.
 const LONGEST: usize = 64;
 
-/// The names of what is held with a key.
 const MODIFIERS: [&str; 5] = ["Mod", "Super", "Ctrl", "Alt", "Shift"];
-/// What other programs call them.
+/// Names of modifiers in other programs, with our names.
 const ELSEWHERE: [(&str, &str); 6] = [
     ("Control", "Ctrl"),
     ("Logo", "Super"),
@@ -20,11 +19,11 @@ const ELSEWHERE: [(&str, &str); 6] = [
     ("Meta", "Super"),
     ("Mod1", "Alt"),
 ];
-/// Ranges of XKB's keys that have names which people write: those of X, and those of media keyboards. The others are letters of
-/// other alphabets.
+/// Ranges of keysyms with names that users write: those of X, and those of media keyboards. The other keysyms are
+/// letters of other alphabets.
 const KEYS: [std::ops::RangeInclusive<u32>; 3] = [0x20..=0x7e, 0xfe00..=0xffff, 0x1008_fe00..=0x1008_ffff];
 
-/// What is to be written instead of `word`, which is no modifier.
+/// The hint for `word`, which is not a modifier.
 pub(super) fn modifier_hint(word: &str) -> String {
     let elsewhere = ELSEWHERE.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
     let meant = elsewhere.map(|(_, name)| (*name).to_owned());
@@ -48,7 +47,7 @@ fn hint(meant: Option<String>, expected: &str) -> String {
     meant.map_or_else(|| expected.to_owned(), |name| format!("did you mean {name}?"))
 }
 
-/// The first of those that are likest, whatever is a capital.
+/// The most similar name, ignoring case; the first of equally similar names.
 fn likest(word: &str, names: impl Iterator<Item = String>) -> Option<String> {
     if word.len() > LONGEST {
         return None;

@@ -1,4 +1,4 @@
-//! The input that has something done: a key, a button of a mouse, its wheel, fingers on a touchpad, a switch of the computer.
+//! Input that can trigger a shortcut: a key, a mouse button, the wheel, a touchpad swipe, a switch of the computer.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ pub const BUTTON_LEFT: u32 = 0x110;
 /// Linux event code of the right button.
 pub const BUTTON_RIGHT: u32 = 0x111;
 const BUTTON_MIDDLE: u32 = 0x112;
-/// Those at the side, which go back and forward in browsers (`BTN_SIDE`, `BTN_EXTRA`).
+/// Side buttons, which go back and forward in browsers (`BTN_SIDE`, `BTN_EXTRA`).
 const BUTTON_BACK: u32 = 0x113;
 const BUTTON_FORWARD: u32 = 0x114;
 
-/// Every trigger with a name of ours: all but keys.
+/// Names of all triggers that are not keys. Keys have the names of XKB.
 const NAMED: [(&str, Trigger); 21] = [
     ("MouseLeft", Trigger::Button(BUTTON_LEFT)),
     ("MouseMiddle", Trigger::Button(BUTTON_MIDDLE)),
@@ -38,26 +38,25 @@ const NAMED: [(&str, Trigger); 21] = [
     ("TabletModeOff", Trigger::Switch(Toggled::TabletModeOff)),
 ];
 
-/// What is printed on keys that XKB calls otherwise.
+/// Names that are printed on keys, with the names that XKB has for them.
 const PRINTED: [(&str, &str); 5] =
     [("Enter", "Return"), ("Esc", "Escape"), ("Del", "Delete"), ("PgUp", "Page_Up"), ("PgDn", "Page_Down")];
 
-/// A key, a button, a turn, a swipe or a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trigger {
-    /// A key, by what it gives without what is held; a letter is a small one.
+    /// Keysym without modifiers; letters are lower case.
     Key(Keysym),
     /// A button of a mouse (Linux event code).
     Button(u32),
     /// A step of a wheel.
     Wheel(Turned),
-    /// A swipe on a touchpad, and where the fingers go.
+    /// A swipe on a touchpad, and the direction of the fingers.
     Swipe(Swiped, Turned),
-    /// A switch of the computer.
+    /// A switch of the computer, such as its lid.
     Switch(Toggled),
 }
 
-/// How many fingers swipe.
+/// Number of fingers of a swipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "they say it")]
 pub enum Swiped {
@@ -66,7 +65,7 @@ pub enum Swiped {
 }
 
 impl Swiped {
-    /// Swipes of so many fingers, if they can have shortcuts.
+    /// `None` for numbers of fingers that cannot have shortcuts.
     pub const fn by(fingers: u32) -> Option<Self> {
         match fingers {
             3 => Some(Swiped::Three),
@@ -76,12 +75,10 @@ impl Swiped {
     }
 }
 
-/// A switch of the computer changes its state.
+/// New state of a switch of the computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Toggled {
-    /// The lid is closed.
     LidClose,
-    /// The lid is opened.
     LidOpen,
     /// The keyboard is folded away.
     TabletModeOn,
@@ -89,7 +86,7 @@ pub enum Toggled {
     TabletModeOff,
 }
 
-/// Which way a wheel was turned (where what is scrolled by it goes on), or fingers go.
+/// Scroll direction of a wheel (of the view, not of the content), or direction of the fingers of a swipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "they say it")]
 pub enum Turned {
@@ -99,19 +96,19 @@ pub enum Turned {
     Right,
 }
 
-/// The names of all triggers but keys, and those that are printed on keys.
+/// Names of all triggers that are not keys, and names printed on keys.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     NAMED.iter().map(|(name, _)| *name).chain(PRINTED.iter().flat_map(|(printed, name)| [*printed, *name]))
 }
 
 impl Trigger {
-    /// The trigger of this name.
+    /// Looks up a trigger by its name, ignoring case.
     pub(super) fn named(name: &str) -> Option<Self> {
         let known = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         if let Some((_, trigger)) = known {
             return Some(*trigger);
         }
-        // xkbcommon takes C strings.
+        // xkbcommon takes C strings, which cannot contain NUL.
         if name.contains('\0') {
             return None;
         }
@@ -121,7 +118,7 @@ impl Trigger {
         (key.raw() != keysyms::KEY_NoSymbol).then_some(Trigger::Key(key))
     }
 
-    /// Whether nobody could use a mouse any more if this alone did something.
+    /// Whether a shortcut of this trigger alone, without a modifier, would make the mouse unusable.
     pub(super) const fn needs_something_held(self) -> bool {
         matches!(self, Trigger::Wheel(_) | Trigger::Button(BUTTON_LEFT | BUTTON_MIDDLE | BUTTON_RIGHT))
     }
@@ -134,7 +131,7 @@ impl fmt::Display for Trigger {
             return f.write_str(known.map_or("", |(name, _)| name));
         };
         let name = xkb::keysym_get_name(*key);
-        // The names that keyboards have for what XKB calls otherwise.
+        // Print the names that keyboards have where XKB has other names.
         let name = match name.as_str() {
             "Next" => "Page_Down",
             "Prior" => "Page_Up",

@@ -1,29 +1,24 @@
-//! How a window fills the screen.
+//! Floating, maximised, tiled or fullscreen: how a window fills the screen.
 
 use smithay::output::Output;
 use smithay::utils::{Logical, Rectangle};
 
-/// How a window fills the screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Arrangement {
-    /// Where and as large as person and client want it.
+    /// Place and size are chosen by the user and the client.
     #[default]
     Floating,
     /// Over the usable area of an output (global logical coordinates).
-    Maximized {
-        /// That area.
-        area: Rectangle<i32, Logical>,
-    },
+    Maximized { area: Rectangle<i32, Logical> },
     /// In a column of a strip.
     Tiled {
-        /// Its place there (global logical coordinates).
+        /// Place of the window in its column (global logical coordinates).
         area: Rectangle<i32, Logical>,
-        /// Whether it fills all that is left for windows.
+        /// Whether the window fills the whole usable area.
         is_maximised: bool,
     },
     /// Over all of an output.
     Fullscreen {
-        /// Which.
         output: Output,
         /// Its rectangle (global logical coordinates).
         area: Rectangle<i32, Logical>,

@@ -1,5 +1,5 @@
-//! Windows that fill an area: maximised and fullscreen ones, what outputs that come and go do to all of them, and windows
-//! that are sent elsewhere.
+//! Maximised and fullscreen windows, windows whose output is unplugged or changes, and moves of windows to another
+//! workspace.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use super::{
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 
-/// The client wants to fill the usable area.
+/// Handles the client's request to maximise its window (`xdg_toplevel.set_maximized`).
 pub fn maximize(state: &mut State, surface: &WlSurface) {
     bring_back(state, surface);
     if strips::acting::maximise(state, surface, true) {
@@ -29,7 +29,7 @@ pub fn maximize(state: &mut State, surface: &WlSurface) {
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     if let Some((_, area)) = area {
         if matches!(window.wanted, Arrangement::Fullscreen { .. }) {
-            // Takes effect when it leaves fullscreen.
+            // Takes effect when the window leaves fullscreen.
             window.before_fullscreen = Arrangement::Maximized { area };
         } else {
             window.remember_floating();
@@ -39,14 +39,14 @@ pub fn maximize(state: &mut State, surface: &WlSurface) {
     send_configure(state, surface);
 }
 
-/// A window that is to fill anything is to be seen.
+/// Restores the window if it is minimised: a window that becomes maximised or fullscreen must be visible.
 fn bring_back(state: &mut State, surface: &WlSurface) {
     if let Some(id) = state.shell.window_of_root(surface).map(|window| window.id) {
         minimising::bring_back(state, id);
     }
 }
 
-/// The client wants its floating size back.
+/// Handles the client's request for its floating size (`xdg_toplevel.unset_maximized`).
 pub fn unmaximize(state: &mut State, surface: &WlSurface) {
     if strips::acting::maximise(state, surface, false) {
         return send_configure(state, surface);
@@ -60,7 +60,7 @@ pub fn unmaximize(state: &mut State, surface: &WlSurface) {
     send_configure(state, surface);
 }
 
-/// The client wants all of an output: the one that it names, or the one that it is on.
+/// Handles the client's request for fullscreen, on the named output or on the output of the window.
 pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>) {
     bring_back(state, surface);
     if strips::acting::fill_screen(state, surface, output.as_ref()) {
@@ -84,7 +84,7 @@ pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>
     send_configure(state, surface);
 }
 
-/// The client wants to be what it was before fullscreen.
+/// Handles the client's request to leave fullscreen: restores the state before it.
 pub fn unfullscreen(state: &mut State, surface: &WlSurface) {
     if strips::acting::unfill_screen(state, surface) {
         return send_configure(state, surface);
@@ -97,7 +97,7 @@ pub fn unfullscreen(state: &mut State, surface: &WlSurface) {
     send_configure(state, surface);
 }
 
-/// The user wants the focused window to fill the usable area, or to be what it was before.
+/// Maximises the focused window, or restores it, for the user.
 pub fn toggle_maximised(state: &mut State) {
     let Some(window) = focused(state) else { return };
     match window.wanted {
@@ -109,7 +109,7 @@ pub fn toggle_maximised(state: &mut State) {
     }
 }
 
-/// The user wants the focused window to have all of its output, or to be what it was before.
+/// Makes the focused window fullscreen, or restores it, for the user.
 pub fn toggle_fullscreen(state: &mut State) {
     let Some(window) = focused(state) else { return };
     let surface = window.surface().clone();
@@ -120,7 +120,7 @@ pub fn toggle_fullscreen(state: &mut State) {
     }
 }
 
-/// The user wants the focused window to be as large as it was, and where.
+/// Restores the previous place and size of the focused window, for the user.
 pub fn restore(state: &mut State) {
     let Some(window) = focused(state) else { return };
     let surface = window.surface().clone();
@@ -135,7 +135,7 @@ pub fn restore(state: &mut State) {
     }
 }
 
-/// The user wants the focused window, which floats, on that half of what windows may fill.
+/// Puts the focused window, if it floats, on this half of the usable area, for the user.
 pub fn snap(state: &mut State, side: Side) {
     let Some(window) = focused(state).filter(|window| window.wanted == Arrangement::Floating && !window.in_strip)
     else {
@@ -149,10 +149,10 @@ fn focused(state: &State) -> Option<&Window> {
     state.shell.focused().and_then(|id| state.shell.window(id)).filter(|window| window.mapped)
 }
 
-/// Outputs came, went or changed: windows that fill one are refitted, windows that are nowhere, or that an output has become
-/// too small for where they are, are brought back.
+/// Called after an output was plugged, unplugged or changed. Maximised and fullscreen windows are refitted. Windows
+/// that lie outside all outputs, or that no longer fit on their smaller output, are moved inside.
 pub fn outputs_changed(state: &mut State) {
-    // Surfaces are told of their outputs again.
+    // Forget the cached outputs of surfaces, so that `wl_surface.enter` and `leave` are sent again.
     state.shell.note_change();
     let back = spaces::follow_outputs(state);
     layers::outputs_changed(state);
@@ -160,7 +160,7 @@ pub fn outputs_changed(state: &mut State) {
     let were = std::mem::replace(&mut state.shell.output_sizes, sizes);
     let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
     for id in ids {
-        // One that reached beyond its output before does so because somebody put it there.
+        // A window that reached beyond its output before was put there by the user, so leave it there.
         let lay_within = back.contains(&id) || lay_within(state, id, &were);
         follow_output(state, id, lay_within);
         visit::update_outputs(state, id);
@@ -171,25 +171,25 @@ pub fn outputs_changed(state: &mut State) {
     state.need_all();
 }
 
-/// Whether a window lay within its output when outputs had these sizes.
+/// Whether a window lay within its output when the outputs had these sizes.
 fn lay_within(state: &State, id: WindowId, sizes: &[(String, Size<i32, Logical>)]) -> bool {
     let place = state.shell.workspaces.place(id);
     let on = place.and_then(|place| spaces::output_of(state, place.screen));
     let (Some((output, area)), Some(window)) = (on, state.shell.window(id)) else { return false };
     let was = sizes.iter().find(|(name, _)| *name == output.name());
-    // Where the output goes, it goes along.
+    // The window moves with its output, so only the size counts.
     was.is_some_and(|(_, size)| Rectangle::new(area.loc, *size).contains_rect(window.floating_rect()))
 }
 
 fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
     let Some(window) = state.shell.window(id) else { return };
-    // A window whose output is unplugged is on the one that has its workspaces now.
+    // If the window's output is unplugged, use the output that has its workspaces now.
     let on = state.shell.workspaces.place(id).and_then(|place| spaces::area_of(state, place.screen));
     let at = on.map_or_else(|| centre(window.rect()), centre);
     let Some((nearest, area)) = state.usable_area(Some(at)) else { return };
     let known = |output: &Output| state.outputs().any(|known| known == output);
     let refitted = match &window.wanted {
-        // The strip refits its own.
+        // The strip refits its own windows.
         _ if window.in_strip => None,
         Arrangement::Floating | Arrangement::Tiled { .. } => None,
         Arrangement::Maximized { .. } => Some(Arrangement::Maximized { area }),
@@ -209,7 +209,7 @@ fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
     match refitted {
         Some(arrangement) => {
             if orphaned {
-                // Its output is gone: until its client answers, its content is shown where it is wanted.
+                // The window's output is gone: show the old content at the new place until the client answers.
                 window.applied = arrangement.clone();
             }
             window.want(arrangement);
@@ -224,14 +224,14 @@ fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
     }
 }
 
-/// Puts a window and its dialogs on a workspace; on another output, in the same part of it. The focus goes to what is
-/// still seen.
+/// Moves a window and its dialogs to a workspace, on another output to the corresponding place. If the window is not
+/// visible there, the next visible window gets the focus.
 pub fn send_to(state: &mut State, id: WindowId, to: Place) {
     send_together(state, id, &[id], to);
 }
 
-/// The same with all windows of its column, which stay a column where the workspace has columns. A window that is in none
-/// goes alone.
+/// Moves all windows of a window's column to a workspace. They stay a column if the workspace has columns. A window
+/// that is in no column moves alone.
 pub fn send_column_to(state: &mut State, id: WindowId, to: Place) {
     strips::arrange(state);
     let column = state.shell.strips.send_column(id, to);
@@ -239,7 +239,7 @@ pub fn send_column_to(state: &mut State, id: WindowId, to: Place) {
     send_together(state, id, if column.is_empty() { &alone } else { &column }, to);
 }
 
-/// Puts windows and their dialogs on a workspace; `id`, one of them, is the window that is looked at.
+/// Moves windows and their dialogs to a workspace. `id` is the window among them that decides about the focus.
 fn send_together(state: &mut State, id: WindowId, all: &[WindowId], to: Place) {
     let Some(from) = state.shell.workspaces.place(id).filter(|from| *from != to) else { return };
     let areas = spaces::area_of(state, from.screen).zip(spaces::area_of(state, to.screen));

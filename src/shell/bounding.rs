@@ -1,5 +1,5 @@
-//! How large a window may be at most (`configure_bounds`), for clients that would otherwise open larger than the screen: what
-//! bars leave of its output.
+//! `xdg_toplevel.configure_bounds`: the usable area of an output, for clients that would otherwise open larger than the
+//! screen.
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
 use smithay::reexports::wayland_server::Resource as _;
@@ -10,8 +10,8 @@ use super::{Window, WindowId};
 use crate::shell::{Desk, Hand};
 use crate::state::State;
 
-/// A window is about to be configured first: the bounds are those of the output on which it will appear, with its parent or
-/// where it is `expected`.
+/// Sets the bounds for the first configure of a window: those of the output on which it will appear, beside its parent
+/// or where it is `expected`.
 pub(super) fn foretell(state: &mut State, id: WindowId, expected: Option<Place>) {
     let parent = || state.shell.workspaces.place(state.shell.parent_of(id)?);
     let place = parent().or(expected);
@@ -23,8 +23,8 @@ pub(super) fn foretell(state: &mut State, id: WindowId, expected: Option<Place>)
     }
 }
 
-/// A window may have come to another output, or its output may have changed: its client is told the bounds that count now. A
-/// tile is told with the size that its strip wants next.
+/// Sends the bounds again if the window is on another output or its output has changed. For a tiled window they go with
+/// the next size from its strip.
 pub(super) fn follow(state: &mut State, id: WindowId) {
     if renew(state, id)
         && let Some(window) = state.shell.windows.get_mut_quietly(id).filter(|window| !window.in_strip)
@@ -33,7 +33,7 @@ pub(super) fn follow(state: &mut State, id: WindowId) {
     }
 }
 
-/// Lets the next configure of a window say the bounds of its output. Returns whether they are other ones.
+/// Puts the bounds of the window's output into its next configure. Returns whether they differ from the last bounds.
 pub(super) fn renew(state: &mut State, id: WindowId) -> bool {
     let place = state.shell.workspaces.place(id);
     let Some(bounds) = place.and_then(|place| of_screen(state, place.screen)) else { return false };
@@ -46,7 +46,7 @@ pub(super) fn renew(state: &mut State, id: WindowId) -> bool {
     window.toplevel.with_pending_state(|pending| pending.bounds.replace(bounds)) != Some(bounds)
 }
 
-/// Rules may want it to be smaller than its output.
+/// Limits the bounds to the largest size that rules allow the window.
 fn within(window: &Window, bounds: Size<i32, Logical>) -> Size<i32, Logical> {
     let most = window.ruled_limits.max;
     let side = |bound: i32, most: i32| if most > 0 { bound.min(most) } else { bound };

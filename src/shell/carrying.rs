@@ -1,11 +1,11 @@
-//! Windows that go along when their output is put elsewhere.
+//! Moves floating windows along when their output gets another position.
 
 use smithay::utils::{Logical, Point};
 
 use super::workspaces::Screen;
 use crate::state::State;
 
-/// The output of `screen` was put elsewhere by `by`: what floats on its workspaces lies there as before.
+/// The output of `screen` moved by `by`: moves the floating windows of its workspaces by the same distance.
 pub fn carry_along(state: &mut State, screen: Screen, by: Point<i32, Logical>) {
     let workspaces = &state.shell.workspaces;
     for window in state.shell.windows.iter_mut() {

@@ -1,21 +1,21 @@
-//! What changed of windows lately: whoever has looked at all of them looks again only at those that are named here.
+//! Log of recently changed windows, so that caches only update those windows.
 
 use std::collections::VecDeque;
 
 use super::WindowId;
 use crate::revision::Revision;
 
-/// Changes that are told apart: more than there are between two latches while one window opens or another has the focus.
+/// Length of the log: more changes than occur between two latches while one window opens or another gets the focus.
 const KEPT: usize = 64;
 
-/// Another value whenever anything changed that says what is seen where; see [`Shell::changes`](super::Shell::changes).
+/// Advances when anything changes that affects the picture; see [`Shell::changes`](super::Shell::changes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShellRevision {
     pub(super) windows: Revision,
     pub(super) places: Revision,
 }
 
-/// Another value whenever a list of windows may say something else; see [`Shell::listed`](super::Shell::listed).
+/// Advances when a list of windows may differ; see [`Shell::listed`](super::Shell::listed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListRevision {
     pub(super) changes: ShellRevision,
@@ -23,21 +23,21 @@ pub struct ListRevision {
     pub(super) focused: Option<WindowId>,
 }
 
-/// Counts changes, and knows the last of them.
+/// Counts changes, and keeps the windows of the latest changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChangeLog {
     revision: Revision,
-    /// The last ones, oldest first; empty after one that says nothing of any window.
+    /// Windows of the latest changes, oldest first. Cleared by a change that may concern all windows.
     recent: VecDeque<WindowId>,
 }
 
 impl ChangeLog {
-    /// Advanced with every change.
+    /// Advances with every change.
     pub const fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// Something happened to one window.
+    /// Records a change of one window.
     pub fn note(&mut self, window: WindowId) {
         self.revision.advance();
         if self.recent.len() == KEPT {
@@ -46,14 +46,14 @@ impl ChangeLog {
         self.recent.push_back(window);
     }
 
-    /// Something happened to any number of them.
+    /// Records a change that may concern all windows.
     pub fn note_all(&mut self) {
         self.revision.advance();
         self.recent.clear();
     }
 
-    /// The windows that something happened to since [`revision`](Self::revision) was `earlier`, oldest first; `None` if it may
-    /// have happened to any.
+    /// The windows that changed since [`revision`](Self::revision) was `earlier`, oldest first. `None` if any window
+    /// may have changed.
     pub fn since(&self, earlier: Revision) -> Option<impl Iterator<Item = WindowId>> {
         let known = self.recent.len().checked_sub(self.revision.changes_since(earlier)?)?;
         Some(self.recent.range(known..).copied())

@@ -1,7 +1,7 @@
-//! Which configure a window's content was made for.
+//! Matches a window's content with the configure that it was drawn for.
 //!
-//! Smithay 0.7 takes the last acknowledged configure as "current" on *any* applied commit. Commits may wait in the
-//! content-update queue, so here the acknowledgement travels with the commit that follows it, as the protocol says:
+//! Smithay 0.7 takes the last acknowledged configure as "current" on *any* applied commit. Here commits may wait in the
+//! content-update queue, so the acknowledgement travels with the commit that follows it, as the protocol demands:
 //!
 //! ```text
 //!   configure 7 ─► client          ack 7 ─► pending ─► commit ─(queue)─► applied: content is for 7
@@ -16,7 +16,7 @@ use smithay::wayland::shell::xdg::Configure;
 use crate::guard;
 use crate::state::State;
 
-/// The configure acknowledged before a commit; `None` when there was no new one.
+/// The configure that was acknowledged since the previous commit, if any.
 #[derive(Clone, Copy, Debug, Default)]
 struct Acknowledged(Option<Serial>);
 
@@ -32,7 +32,7 @@ impl Cacheable for Acknowledged {
     }
 }
 
-/// Which one an `xdg_surface` was sent.
+/// Serial of a configure that was sent to an `xdg_surface`.
 pub const fn serial_of(configure: &Configure) -> Serial {
     match configure {
         Configure::Toplevel(configure) => configure.serial,
@@ -40,11 +40,11 @@ pub const fn serial_of(configure: &Configure) -> Serial {
     }
 }
 
-/// The client acknowledged the configure `serial`: it takes effect with the next commit.
+/// Handles `ack_configure`: the configure takes effect with the next commit.
 pub fn acknowledged(state: &mut State, surface: &WlSurface, serial: Serial) {
     let before =
         guard::with_states(surface, |states| states.cached_state.get::<Acknowledged>().pending().0.replace(serial));
-    // Nothing is seen of that before the next commit.
+    // Marked as unchanged, because nothing is visible before the next commit.
     if let Some(window) = state.shell.windows.of_root_mut_quietly(surface) {
         window.acknowledge(serial, before.is_none());
     } else if let Some(popup) = state.shell.popup_mut(surface) {
@@ -54,8 +54,8 @@ pub fn acknowledged(state: &mut State, surface: &WlSurface, serial: Serial) {
     }
 }
 
-/// Whether the client acknowledged any configure since `surface` was last unmapped: only then it may have content. A
-/// surface without a role never may.
+/// Whether the client has acknowledged a configure since `surface` was last unmapped: the surface must not have a
+/// buffer before. A surface without a role must never have one.
 pub fn allows_content(state: &State, surface: &WlSurface) -> bool {
     let window = state.shell.window_of_root(surface).map(|window| window.acknowledged);
     let acknowledged = window
@@ -67,7 +67,7 @@ pub fn allows_content(state: &State, surface: &WlSurface) -> bool {
     }
 }
 
-/// The configure that the content just applied was made for, if it is a new one.
+/// The configure that the applied content was drawn for, unless it is that of the content before.
 pub(super) fn take_applied(surface: &WlSurface) -> Option<Serial> {
     guard::with_states(surface, |states| states.cached_state.get::<Acknowledged>().current().0.take())
 }

@@ -1,5 +1,5 @@
-//! The painter of title bars and edges: the client or the session, as the client wishes or a rule says. Clients hear of it by
-//! `zxdg_decoration_manager_v1` or `org_kde_kwin_server_decoration_manager`, if they ask.
+//! Server-side or client-side decorations, as the client prefers or as a rule demands. Clients negotiate by
+//! `zxdg_decoration_manager_v1` or `org_kde_kwin_server_decoration_manager`.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,12 +17,12 @@ use crate::guard;
 use crate::shell::Desk;
 use crate::state::State;
 
-/// The KDE object that was made for a surface last. It has the surface for its data: by more than a name of it each would keep
-/// the other.
+/// The KDE object that was made last for a surface. It is weak, because the object has the surface as its data: a
+/// strong reference would keep both alive.
 #[derive(Default)]
 struct KdeObject(Mutex<Option<Weak<OrgKdeKwinServerDecoration>>>);
 
-/// The KDE object through which the client of `surface` hears who draws its decoration.
+/// Stores the KDE object that informs the client of `surface` about its decoration mode.
 pub fn remember_kde(surface: &WlSurface, object: &OrgKdeKwinServerDecoration) {
     guard::with_states(surface, |states| {
         let known = states.data_map.get_or_insert_threadsafe(KdeObject::default);
@@ -30,9 +30,9 @@ pub fn remember_kde(surface: &WlSurface, object: &OrgKdeKwinServerDecoration) {
     });
 }
 
-/// The client of `surface` wishes that its decoration is drawn by `wish`. Returns who draws it: a rule counts before the wish.
+/// Handles the mode that the client of `surface` prefers. Returns the mode that applies; a rule overrides the client.
 pub fn wish(state: &mut State, surface: &WlSurface, wish: DecoratedBy) -> DecoratedBy {
-    // A surface that is no window has no place to keep the wish: nothing would be drawn for it.
+    // A surface that is not a window gets no decoration from us, because nothing would store its mode.
     let Some(window) = state.shell.window_of_root_mut(surface) else { return DecoratedBy::Client };
     window.wished_decoration = wish;
     let by = decorated_by(window);
@@ -45,7 +45,7 @@ fn decorated_by(window: &Window) -> DecoratedBy {
     window.ruled_decoration.unwrap_or(window.wished_decoration)
 }
 
-/// Rules say who draws the decoration of a window, or do not any more. A client that never asked draws its own all the same.
+/// Applies the mode of a rule, or of no rule. A client that never negotiated draws its own decoration all the same.
 pub(super) fn rule(state: &mut State, id: WindowId, by: Option<DecoratedBy>) {
     let Some(window) = state.shell.windows.get_mut_quietly(id) else { return };
     if std::mem::replace(&mut window.ruled_decoration, by) == by {
@@ -58,7 +58,7 @@ pub(super) fn rule(state: &mut State, id: WindowId, by: Option<DecoratedBy>) {
     state.need_all();
 }
 
-/// The next configure says who draws the decoration. Returns whether the client asked about it.
+/// Puts the mode into the next configure. Returns whether the client negotiates by the xdg protocol.
 fn tell_xdg(toplevel: &ToplevelSurface, by: DecoratedBy) -> bool {
     toplevel.with_pending_state(|pending| match &mut pending.decoration_mode {
         Some(mode) => {
@@ -69,7 +69,7 @@ fn tell_xdg(toplevel: &ToplevelSurface, by: DecoratedBy) -> bool {
     })
 }
 
-/// The same at once, for clients that asked by the KDE protocol.
+/// Sends the mode at once. Returns whether the client negotiates by the KDE protocol.
 fn tell_kde(surface: &WlSurface, by: DecoratedBy) -> bool {
     let object = guard::with_states(surface, |states| {
         let known = states.data_map.get::<KdeObject>()?;
@@ -81,7 +81,7 @@ fn tell_kde(surface: &WlSurface, by: DecoratedBy) -> bool {
 }
 
 impl DecoratedBy {
-    /// As `zxdg_decoration_manager_v1` says it.
+    /// The mode in `zxdg_decoration_manager_v1`.
     pub const fn xdg_mode(self) -> XdgMode {
         match self {
             DecoratedBy::Server => XdgMode::ServerSide,
@@ -89,7 +89,7 @@ impl DecoratedBy {
         }
     }
 
-    /// As `org_kde_kwin_server_decoration_manager` says it.
+    /// The mode in `org_kde_kwin_server_decoration_manager`.
     pub const fn kde_mode(self) -> KdeMode {
         match self {
             DecoratedBy::Server => KdeMode::Server,

@@ -1,8 +1,8 @@
 //! Interactive move and resize.
 //!
 //! Both are a function of the *last* pointer position at the latch ([`Shell::latch_grabs`]), not of the events in
-//! between and not of what the client does meanwhile: the window is drawn where the pointer is. A resize asks the
-//! client for one size at a time; until it answers, its content is stretched (see
+//! between and not of the client's commits meanwhile: the window is drawn where the pointer is. A resize asks the
+//! client for one size at a time. Until the client answers, its content is stretched (see
 //! [`Window::rect`](super::Window::rect)).
 //!
 //! ```text
@@ -22,28 +22,23 @@ use super::{Arrangement, Shell, Window, WindowId, arranging, snapping, spaces, s
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 
-/// A window held by the pointer or a finger.
+/// A move or resize of a window by the pointer or a finger.
 #[derive(Clone, Debug)]
 pub struct Drag {
-    /// Which window.
     pub window: WindowId,
-    /// What is being done to it.
     pub kind: DragKind,
-    /// Where the pointer or finger was at the start (global logical coordinates).
+    /// Position of the pointer or finger at the start (global logical coordinates).
     pub start: Point<f64, Logical>,
 }
 
-/// What a drag does.
 #[derive(Clone, Debug)]
 pub enum DragKind {
-    /// Moves the window; its corner was here at the start.
     Move {
-        /// Top left corner of its geometry at the start.
+        /// Top left corner of the window geometry at the start (global logical coordinates).
         corner: Point<i32, Logical>,
     },
-    /// Resizes it.
     Resize {
-        /// The edges that follow.
+        /// The edges that follow the pointer.
         edges: Edges,
     },
 }
@@ -54,8 +49,8 @@ impl Shell {
         self.drag.as_ref()
     }
 
-    /// Moves or resizes the held window to where `pointer` is. Called at every latch, so that the window is drawn at
-    /// the last known position; harmless at any other time. Returns whether anything changed.
+    /// Moves or resizes the dragged window to `pointer`. Called at every latch, so that the window is drawn at the last
+    /// known position; harmless at any other time. Returns whether anything changed.
     pub fn latch_grabs(&mut self, pointer: Point<f64, Logical>) -> bool {
         let Some(drag) = self.drag.clone() else { return false };
         let delta = pointer - drag.start;
@@ -82,8 +77,8 @@ impl Window {
         true
     }
 
-    /// Asks for the size that the pointer wants, unless an earlier question is still open: a slow client then gets
-    /// the newest size next, not a list of old ones. Returns whether something was sent.
+    /// Sends the size that the pointer asks for, unless an earlier size is unanswered: a slow client then gets the
+    /// newest size next, instead of a list of old sizes. Returns whether a configure was sent.
     pub(super) fn send_wanted_size(&mut self) -> bool {
         let Some(stretch) = &self.stretch else { return false };
         if !stretch.released && self.sent.iter().any(|sent| sent.resizing) {
@@ -101,7 +96,8 @@ impl Window {
         self.send_pending()
     }
 
-    /// The client has answered the last size: the window stays where the edges that were not held put it.
+    /// Ends the stretch after the client has answered the last size: the edges that did not follow the pointer stay in
+    /// place.
     pub(super) fn settle(&mut self) {
         if let Some(stretch) = self.stretch.take() {
             self.floating = resize::anchored(stretch.start, stretch.edges, self.geometry.size).loc;
@@ -110,7 +106,8 @@ impl Window {
     }
 }
 
-/// Lets `id` follow the pointer, which is at `start` now. Returns whether it does: fullscreen windows are not moved.
+/// Starts to move `id` with the pointer, which is at `start`. Returns whether it does: fullscreen windows are not
+/// moved.
 pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -> bool {
     if state.shell.is_tile(id) {
         strips::acting::float_under(state, id);
@@ -133,14 +130,14 @@ pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -
     true
 }
 
-/// A window that filled its screen, or a part of it, and is dragged away gets its floating size back, with the pointer over
-/// the same part of it.
+/// Restores the floating size of a maximised or snapped window that is dragged away. The pointer stays over the same
+/// relative part of the window.
 fn shrink_under(window: &mut Window, pointer: Point<f64, Logical>) -> Point<i32, Logical> {
     let rect = window.rect();
     let size = window.floating_size.unwrap_or(rect.size);
     window.want(Arrangement::Floating);
     window.send_pending();
-    // Shown floating at once: waiting for the client would make the window jump away from the pointer.
+    // Show it floating at once, because waiting for the client would make the window jump away from the pointer.
     window.applied = Arrangement::Floating;
     let along = |pointer: f64, start: i32, length: i32, new: i32| {
         let share = (pointer - f64::from(start)) / f64::from(length.max(1));
@@ -150,7 +147,8 @@ fn shrink_under(window: &mut Window, pointer: Point<f64, Logical>) -> Point<i32,
     Point::from((left, along(pointer.y, rect.loc.y, rect.size.h, size.h)))
 }
 
-/// Lets the edges of `id` follow the pointer. Returns whether they do: only floating windows have a size of their own.
+/// Starts to move edges of `id` with the pointer. Returns whether it does: only floating windows have a size of their
+/// own.
 pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<f64, Logical>) -> bool {
     let Some(window) = state.shell.window_mut(id).filter(|window| window.mapped) else { return false };
     if window.wanted != Arrangement::Floating || window.applied != Arrangement::Floating || edges.is_empty() {
@@ -158,7 +156,7 @@ pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<
     }
     window.settle();
     if window.snapped.take().is_some() {
-        // It has edges of its own again; it is told with the first size.
+        // A window that is no longer snapped has free edges; the first size tells the client so.
         window.want(Arrangement::Floating);
     }
     let rect = window.rect();
@@ -168,7 +166,7 @@ pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<
     true
 }
 
-/// The person let go.
+/// Ends the drag when the user releases the window.
 pub fn end(state: &mut State) {
     let Some(drag) = state.shell.drag.take() else { return };
     if let Some(window) = state.shell.window_mut(drag.window)
@@ -176,7 +174,7 @@ pub fn end(state: &mut State) {
     {
         stretch.released = true;
         if !window.send_wanted_size() {
-            // Nothing was ever asked for: the pointer has not moved.
+            // No size was ever sent, because the pointer has not moved.
             window.settle();
         }
     }
@@ -188,7 +186,7 @@ pub fn end(state: &mut State) {
     state.need_all();
 }
 
-/// A window that is moved is at `pointer` now: where it would go if it were let go.
+/// Updates where the dragged window would be snapped if it were released at `pointer`.
 pub fn aim(state: &mut State, pointer: Point<f64, Logical>) {
     let aim = aimed(state, pointer);
     if std::mem::replace(&mut state.shell.aim, aim) != aim {
@@ -202,7 +200,7 @@ fn aimed(state: &State, pointer: Point<f64, Logical>) -> Option<Aim> {
     let (output, area) = state.usable_area(Some(pointer))?;
     let workspaces = &state.shell.workspaces;
     let screen = workspaces.screen(&output.name())?;
-    // Above columns a window lies where it was put.
+    // A window above columns is never snapped.
     let place = Place { screen, number: workspaces.active(screen) };
     let floats = !window.in_strip && state.shell.strips.mode(place) == Mode::Floating;
     let is_screen = |point| state.output_areas().any(|(_, area)| area.to_f64().contains(point));
@@ -210,12 +208,12 @@ fn aimed(state: &State, pointer: Point<f64, Logical>) -> Option<Aim> {
     Some(Aim { target, area })
 }
 
-/// A window was let go there; its corner was at `corner` before it was moved.
+/// Snaps or maximises a window that was released at a screen edge. `corner` is its corner before the drag.
 fn put_where_aimed(state: &mut State, id: WindowId, aim: Aim, corner: Point<i32, Logical>) {
     let Some(window) = state.shell.window_mut(id) else { return };
     match aim.target {
         Target::Whole => {
-            // It comes back to where it was.
+            // Unmaximising restores the position before the drag.
             window.floating = corner;
             let surface = window.surface().clone();
             arranging::maximize(state, &surface);
@@ -227,7 +225,7 @@ fn put_where_aimed(state: &mut State, id: WindowId, aim: Aim, corner: Point<i32,
     }
 }
 
-/// The window went away in the middle.
+/// Aborts the drag because the window is gone.
 pub fn cancel(state: &mut State) {
     if let Some(drag) = state.shell.drag.take()
         && let Some(window) = state.shell.window_mut(drag.window)

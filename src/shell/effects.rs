@@ -1,39 +1,37 @@
-//! What is drawn around and below windows: shadows, rounded corners, blur, edges. A `Shell` without a configuration has none of it, as tests
-//! and benches have it; the configuration's own defaults have edges.
+//! Effects around and below windows: shadows, rounded corners, blur, focus borders. A `Shell` without a configuration,
+//! as in tests and benches, has no effects. The configuration's own defaults have focus borders.
 
 use smithay::backend::renderer::element::Id;
 
 use crate::scene::Picture;
 
-/// What is drawn around and below windows. Lengths are in logical pixels.
+/// Effects around and below windows. Lengths are in logical pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effects {
-    /// The shadow of windows that draw none of their own.
+    /// Shadow of windows that draw none of their own.
     pub shadow: Option<Shadow>,
-    /// The radius of the corners of such windows; 0 leaves them square.
+    /// Corner radius of these windows; 0 leaves the corners square.
     pub corner_radius: f64,
-    /// How far what lies behind translucent windows is blurred, as the number of times that it is halved; 0 for not at
-    /// all.
+    /// Strength of the blur behind translucent windows: the number of times that the background is halved; 0 for no
+    /// blur.
     pub blur: u8,
-    /// Windows that float and leave their decoration to us have a title bar.
+    /// Floating windows with server-side decorations have a title bar.
     pub title_bars: bool,
-    /// Around the window with the focus, and around those that want to be looked at.
+    /// Border of the focused window and of urgent windows.
     pub mark: Option<Mark>,
-    /// Shadow and corners where a GPU draws, of which nothing else was said.
+    /// Shadow and corners for GPU rendering, where the configuration does not set them.
     pub on_gpu: OnGpu,
 }
 
-/// Effects that are too dear for the CPU: a GPU draws them, and without a GPU nothing does.
+/// Effects that are too expensive for the CPU: only drawn by a GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OnGpu {
-    /// The shadow.
     pub shadow: Option<Shadow>,
-    /// The radius of corners.
     pub corner_radius: Option<f64>,
 }
 
 impl Effects {
-    /// As a GPU draws them.
+    /// The effects with the values for GPU rendering.
     #[must_use]
     pub fn drawn_by_gpu(self) -> Self {
         Effects {
@@ -44,36 +42,35 @@ impl Effects {
     }
 }
 
-/// An edge around a window.
+/// Border of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
-    /// How wide it is.
+    /// Width in logical pixels.
     pub width: f64,
-    /// Red, green, blue and opacity, 0 to 1, of the window with the focus, if that has an edge.
+    /// Colour for the focused window (red, green, blue, opacity: 0 to 1), if that has a border.
     pub colour: Option<[f32; 4]>,
-    /// The same of one that wants to be looked at.
+    /// Colour for urgent windows.
     pub urgent: [f32; 4],
 }
 
-/// A shadow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadow {
-    /// How far it reaches around the window.
+    /// Extent beyond the window's edges, in logical pixels.
     pub reach: f64,
-    /// How dark it is at its darkest: 0 to 1.
+    /// Opacity of the darkest part: 0 to 1.
     pub opacity: f64,
 }
 
-/// Names of a window's effects for damage tracking.
+/// Ids of a window's effects for damage tracking.
 #[derive(Clone, Debug)]
 pub struct EffectNames {
-    /// That of its shadow.
+    /// Id of the shadow.
     pub shadow: Id,
-    /// That of what is blurred behind it.
+    /// Id of the blurred background.
     pub blur: Id,
-    /// That of the edge around it.
+    /// Id of the border.
     pub mark: Id,
-    /// That of the titles above it.
+    /// Id of the title bar or tabs.
     pub titles: Id,
 }
 
@@ -83,20 +80,20 @@ impl Default for EffectNames {
     }
 }
 
-/// What an edge around a window says.
+/// The reason for a window's border.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edge {
-    /// Nothing: there is none.
+    /// The window has no border.
     #[default]
     None,
-    /// It has the focus.
+    /// The window has the focus.
     Focus,
-    /// It wants to be looked at.
+    /// The window is urgent: it asks for attention.
     Urgent,
 }
 
 impl Mark {
-    /// In which colour it says that.
+    /// Colour of the border; `None` if there is no border.
     pub const fn says(&self, edge: Edge) -> Option<[f32; 4]> {
         match edge {
             Edge::None => None,
@@ -106,24 +103,22 @@ impl Mark {
     }
 }
 
-/// Which effects a window takes part in.
+/// The effects that apply to a window.
 #[derive(Clone, Debug)]
 pub struct Decoration {
-    /// Their names.
     pub names: EffectNames,
-    /// It stands free and draws no decoration of its own: it may have a shadow and rounded corners.
+    /// The window floats without a decoration of its own, so it may have a shadow and rounded corners.
     pub stands_free: bool,
-    /// What the edge around it says.
     pub edge: Edge,
-    /// The radius of its corners, where a rule says another one.
+    /// Corner radius from a rule.
     pub corner_radius: Option<f64>,
-    /// The titles above it.
+    /// Picture of the title bar or tabs.
     pub titles: Option<Picture>,
-    /// They are its title bar: shadow, corners and edge go around both.
+    /// `titles` is a title bar: shadow, corners and border surround the bar and the window.
     pub has_bar: bool,
 }
 
-// Their names follow from the window.
+// The ids are not compared, because they follow from the window.
 impl PartialEq for Decoration {
     fn eq(&self, other: &Self) -> bool {
         self.stands_free == other.stands_free

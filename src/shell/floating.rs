@@ -1,7 +1,7 @@
-//! Shortcuts that move and resize the focused window while it floats: on a workspace where windows float, or above columns.
+//! Shortcuts that move and resize the focused floating window: on a floating workspace, or above columns.
 //!
-//! A window that is maximised or fullscreen fills its screen, and stays as it is. A window on a half or a quarter of the
-//! screen leaves it: moved, it has its own size again, as when the pointer takes it away.
+//! Maximised and fullscreen windows stay as they are. Moving a window that is snapped to a half or a quarter of the
+//! screen restores its size, as a drag by the pointer does.
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
@@ -10,27 +10,24 @@ use super::{Arrangement, Window, WindowId, placement, set_location, snapping, sp
 use crate::shell::Desk;
 use crate::state::State;
 
-/// A step of a move, in logical pixels: few presses cross a screen, and a single press is seen.
+/// Distance per move, in logical pixels: few presses cross a screen, and the effect of a single press is visible.
 const STEP: i32 = 50;
-/// So much of a moved window stays on the screen along each axis, in logical pixels: enough to take hold of it.
+/// Part of a moved window that stays on the screen along each axis, in logical pixels: enough to drag it back.
 const REACHABLE: i32 = 48;
-/// The least width and height that a shortcut asks for, in logical pixels; the limits of the client count before it.
+/// Smallest width and height that a shortcut asks for, in logical pixels. The client's limits override it.
 const LEAST: i32 = 50;
-/// Sizes that [`Resize::Next`] goes through, in thousandths of the usable area.
+/// Sizes that [`Resize::Next`] cycles through, in thousandths of the usable area.
 const SHARES: [i32; 3] = [333, 500, 667];
-/// A client rounds its size to its own grid (a terminal to its cells) by less than this, in logical pixels.
+/// Clients round their size to a grid (terminals to cells) by less than this, in logical pixels.
 const CLIENT_GRID: i32 = 32;
 
-/// The width or the height of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// The width.
     Width,
-    /// The height.
     Height,
 }
 
-/// Moves the focused window by a step. `false`: it does not float.
+/// Moves the focused window by one step. Returns `false` if it does not float.
 pub fn shift(state: &mut State, direction: Direction) -> bool {
     let Some((id, area)) = focused(state) else { return is_focused_alone(state) };
     let by = match direction {
@@ -57,8 +54,8 @@ pub fn shift(state: &mut State, direction: Direction) -> bool {
     true
 }
 
-/// Gives the focused window another width or height; its top left corner stays where the screen has room for that. `false`: it
-/// does not float.
+/// Changes the width or height of the focused window. Its top left corner stays in place if the screen has room.
+/// Returns `false` if the window does not float.
 pub fn resize(state: &mut State, axis: Axis, resize: Resize) -> bool {
     let Some((id, area)) = focused(state) else { return is_focused_alone(state) };
     let below = state.shell.below_bar(id, area);
@@ -68,7 +65,7 @@ pub fn resize(state: &mut State, axis: Axis, resize: Resize) -> bool {
     let limits = window.size_limits();
     let clamp = |size: Size<i32, Logical>| {
         let most = |size: i32, room: i32| size.clamp(LEAST.min(room), room);
-        // The other axis is left as it is, even where the client chose a size beyond its limits.
+        // Leave the other axis alone, even where the client chose a size beyond its limits.
         match axis {
             Axis::Width => Size::from((limits.clamp((most(size.w, below.size.w), size.h).into()).w, size.h)),
             Axis::Height => Size::from((size.w, limits.clamp((size.w, most(size.h, below.size.h)).into()).h)),
@@ -102,7 +99,7 @@ pub fn resize(state: &mut State, axis: Axis, resize: Resize) -> bool {
     true
 }
 
-/// The focused window, if it floats and is at rest, with what windows may fill on its screen.
+/// The focused window, if it floats and is not dragged, and the usable area of its screen.
 fn focused(state: &mut State) -> Option<(WindowId, Rectangle<i32, Logical>)> {
     strips::arrange(state);
     let window = alone(state).filter(|window| window.wanted == Arrangement::Floating)?;
@@ -122,8 +119,8 @@ fn is_focused_alone(state: &State) -> bool {
     alone(state).is_some()
 }
 
-/// The size that the client was asked for and has not answered, or else the size that it has: presses that come faster than
-/// its answers add up.
+/// The last size that was sent to the client, or its current size if all are answered: so presses that come faster than
+/// the client's answers add up.
 fn asked_size(window: &Window) -> Size<i32, Logical> {
     window.sent.back().and_then(|sent| sent.size).unwrap_or(window.geometry.size)
 }
@@ -132,8 +129,8 @@ fn part(length: i32, thousandths: i32) -> i32 {
     (i64::from(length) * i64::from(thousandths) / 1000) as i32
 }
 
-/// The corner of `rect` moved by `by`, so that it can be taken hold of within `area`: its top edge, where a title bar is, does not
-/// go above the area. An axis along which it does not move stays as it is.
+/// The corner of `rect` moved by `by`, so that a part of the window that can be dragged stays within `area`. Its top
+/// edge, with a possible title bar, stays below the top of the area. An axis without movement stays as it is.
 fn moved(rect: Rectangle<i32, Logical>, by: Point<i32, Logical>, area: Rectangle<i32, Logical>) -> Point<i32, Logical> {
     let kept = |length: i32, room: i32| REACHABLE.min(length).min(room);
     let (across, down) = (kept(rect.size.w, area.size.w), kept(rect.size.h, area.size.h));

@@ -1,4 +1,4 @@
-//! Which surface lies under a point, going by the shell's own stacking.
+//! Hit testing: the surface under a point, by the shell's stacking order.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
@@ -12,8 +12,8 @@ use crate::surface::showing;
 use crate::surface::tree::find_downward;
 
 impl Shell {
-    /// The topmost surface whose input region contains `point` (global logical coordinates), and where its origin is:
-    /// `point − origin` is the point in the surface's own coordinates, also while the window is stretched.
+    /// The topmost surface whose input region contains `point` (global logical coordinates), and its origin. `point −
+    /// origin` is the point in surface coordinates, also while the window is stretched.
     pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
         if self.lock.takes_input() {
             return self.hit_keyboard_above_lock(point).or_else(|| self.lock.hit(point));
@@ -35,7 +35,7 @@ impl Shell {
         windows.into_iter().find_map(|window| self.hit_window(window, point))
     }
 
-    /// The same of a window and its popups.
+    /// Hit test for a window and its popups.
     pub(super) fn hit_window(
         &self,
         window: &Window,
@@ -50,7 +50,7 @@ impl Shell {
 }
 
 impl Window {
-    /// A global point in the coordinates of the root surface.
+    /// Converts a global point to coordinates of the root surface.
     pub fn to_surface(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
         let (rect, geometry) = (self.rect().to_f64(), self.geometry().to_f64());
         let inside = point - rect.loc;
@@ -63,7 +63,8 @@ impl Window {
     }
 }
 
-/// The topmost surface of a tree that takes input at `point` (in the root's coordinates), with the point in its own.
+/// The topmost surface of a tree that takes input at `point` (in root coordinates), and the point in surface
+/// coordinates.
 pub fn hit_tree(root: &WlSurface, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
     find_downward(root, &mut |surface, states, place| {
         let local = point - place.origin;
@@ -71,7 +72,7 @@ pub fn hit_tree(root: &WlSurface, point: Point<f64, Logical>) -> Option<(WlSurfa
     })
 }
 
-/// The same of a tree whose root lies at `origin`, for a global point: with the origin of that surface.
+/// Hit test for a tree whose root lies at `origin`: the surface at a global point, and the surface's origin.
 pub fn hit_tree_at(
     root: &WlSurface,
     origin: Point<f64, Logical>,
@@ -81,15 +82,15 @@ pub fn hit_tree_at(
     Some((surface, point - local))
 }
 
-/// The topmost surface that takes input of the tree of `surface`, at the point `local` in that one's coordinates, whether or
-/// not anything of it is seen there; with the point in its own.
+/// Hit test for the whole tree of `surface`, at the point `local` in coordinates of `surface`, whether or not the
+/// surface is visible there. Returns the point in coordinates of the surface that was hit.
 pub fn hit_tree_around(surface: &WlSurface, local: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
     let root = crate::surface::root(surface);
     let place = find_downward(&root, &mut |known, _, place| (known == surface).then_some(place))?;
     hit_tree(&root, local + place.origin)
 }
 
-/// Whether `surface` is a picture at the pointer of what is dragged, or a part of it: what lies below is what is meant.
+/// Whether `surface` belongs to the icon of a drag and drop: hit tests skip it, since the target lies below.
 pub fn is_drag_icon(surface: &WlSurface) -> bool {
     compositor::get_role(&crate::surface::root(surface)) == Some(DND_ICON_ROLE)
 }
@@ -104,7 +105,7 @@ fn has_content_at(states: &SurfaceData, pixel: Point<i32, Logical>) -> bool {
     size.is_some_and(|size| (0..size.w).contains(&pixel.x) && (0..size.h).contains(&pixel.y))
 }
 
-/// Pixels are half-open: the point is rounded down, not to the nearest pixel as Smithay 0.7 does.
+/// Pixels are half-open, so the point is rounded down. Smithay 0.7 rounds to the nearest pixel.
 fn takes_input(states: &SurfaceData, local: Point<f64, Logical>) -> bool {
     let pixel: Point<i32, Logical> = local.to_i32_floor();
     has_content_at(states, pixel)

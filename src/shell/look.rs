@@ -1,23 +1,22 @@
-//! The look of a window as rules want it.
+//! Appearance of windows that is set by rules.
 
 use serde::{Deserialize, Serialize};
 
-/// The painter of the title bar and the edges of a window.
+/// Painter of a window's decoration: server-side or client-side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecoratedBy {
-    /// The session.
+    /// The compositor draws the decoration.
     Server,
-    /// The program.
     Client,
 }
 
-/// How a window looks because a rule says so.
+/// Appearance that a rule sets for a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// How much of it is seen: 0 to 1.
+    /// From 0 (invisible) to 1.
     pub opacity: f64,
-    /// The radius of its corners, in logical pixels.
+    /// Corner radius in logical pixels.
     pub corner_radius: Option<f64>,
 }
 

@@ -1,12 +1,12 @@
-//! Minimised windows: with their dialogs out of sight on the workspace that they are on, until they are wanted again.
+//! Minimised windows: hidden with their dialogs on their workspace until the user or a client asks for them.
 //!
 //! ```text
 //!   shortcut, xdg_toplevel.set_minimized, taskbar ─► minimise ─► not visible; its column closes up, the focus goes on
 //!   overview, Alt+Tab, activation, taskbar ───────► bring_back ─► where it lay
 //! ```
-//! [`Workspaces`](super::workspaces::Workspaces) knows which windows are minimised: for all that asks what is seen they are like
-//! windows of a workspace that is not shown. The overview and the switcher show them. A strip gives its place to its
-//! neighbours, and keeps the way back to it (`Strips::keep_way_back`).
+//! [`Workspaces`](super::workspaces::Workspaces) has the list of minimised windows. For visibility they count as
+//! windows of a workspace that is not shown. The overview and the switcher show them. In a strip the neighbours take
+//! their place, and the position is remembered (`Strips::keep_way_back`).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
@@ -16,41 +16,40 @@ use crate::shell::Desk;
 use crate::state::State;
 
 impl Shell {
-    /// Whether a window is minimised.
     pub fn is_minimised(&self, id: WindowId) -> bool {
         self.workspaces.is_minimised(id)
     }
 
-    /// A window appears whose parent is minimised: it waits with it.
+    /// Minimises a new window whose parent is minimised.
     pub(super) fn wait_with_parent(&mut self, id: WindowId) {
         if self.parent_of(id).is_some_and(|parent| self.is_minimised(parent)) {
             self.workspaces.set_minimised(id, true);
         }
     }
 
-    /// A window is unmapped: mapped again, it is not minimised.
+    /// Called when a window is unmapped, so that it is not minimised when it is mapped again.
     pub(super) fn forget_minimised(&mut self, id: WindowId) {
         self.workspaces.set_minimised(id, false);
         self.strips.forget_way_back(id);
     }
 }
 
-/// The user minimises the focused window.
+/// Minimises the focused window, for the user.
 pub fn minimise_focused(state: &mut State) {
     if let Some(id) = state.shell.focused() {
         minimise(state, id);
     }
 }
 
-/// The client minimises a window of its own. A window that has no content yet is not minimised: nothing would show that it is
-/// there.
+/// Handles `xdg_toplevel.set_minimized`. A window without content is not minimised, because the user would not know
+/// that it exists.
 pub fn minimise_surface(state: &mut State, surface: &WlSurface) {
     if let Some(id) = state.shell.window_of_root(surface).map(|window| window.id) {
         minimise(state, id);
     }
 }
 
-/// Takes a window and its dialogs out of sight. The focus goes to the next window of its output.
+/// Hides a window and its dialogs. The next window of its output gets the focus.
 pub fn minimise(state: &mut State, id: WindowId) {
     let Some(from) = state.shell.workspaces.place(id) else { return };
     let shell = &state.shell;
@@ -75,14 +74,14 @@ pub fn minimise(state: &mut State, id: WindowId) {
     changed(state);
 }
 
-/// Shows a minimised window and its dialogs where they lay. The focus stays.
+/// Shows a minimised window and its dialogs at their previous places. The focus does not change.
 pub(super) fn bring_back(state: &mut State, id: WindowId) {
     let shell = &state.shell;
     let minimised: Vec<WindowId> = shell.family(id).into_iter().filter(|member| shell.is_minimised(*member)).collect();
     if minimised.is_empty() {
         return;
     }
-    // In the overview they are seen already.
+    // The overview shows minimised windows, so there is nothing to animate.
     let appears = !state.shell.overlays.overview.is_on();
     for member in minimised {
         state.shell.workspaces.set_minimised(member, false);

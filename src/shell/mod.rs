@@ -1,9 +1,9 @@
-//! Windows: stacking, placement, arrangement, interactive move and resize, popups. And what is pinned below and above them
+//! Window management: stacking, placement, arrangement, interactive move and resize, popups, and layer surfaces
 //! ([`layers`]).
 //!
-//! [`Shell`] holds them; the functions of this module are what protocols and input ask for. What a window *shows*
-//! follows the configure that its content was made for ([`configure`]); where it *is* while a person moves or resizes
-//! it follows the pointer at the latch ([`drag`]), whatever its client does.
+//! [`Shell`] holds the windows; the functions of this module implement requests of protocols and input. The *state* of
+//! a window follows the configure that its content was drawn for ([`configure`]). Its *place* during an interactive
+//! move or resize follows the pointer at the latch ([`drag`]), independently of its client.
 
 pub mod animation;
 mod arrangement;
@@ -87,166 +87,152 @@ pub use window::Window;
 use window_list::WindowList;
 use workspaces::Workspaces;
 
-/// All windows and popups.
+/// All windows, popups and layer surfaces, and the state that places them.
 #[derive(Debug, Default)]
 pub struct Shell {
-    /// Bottom to top; windows without content are among them and are skipped.
+    /// Bottom to top, including windows without content, which are skipped.
     windows: WindowList,
     /// A popup always comes after its parent.
     popups: PopupList,
-    /// What is pinned to outputs.
     layers: Layers,
-    /// What the input method shows at the caret.
+    /// Popups of the input method at the text caret.
     input_popups: InputPopups,
-    /// Grabbing popups, the outermost first.
+    /// Popups with a grab, outermost first.
     popup_grabs: Vec<WlSurface>,
     focused: Option<WindowId>,
-    /// Which window is on which workspace.
+    /// The workspace of each window.
     workspaces: Workspaces,
-    /// The window under a pressed button or a finger.
+    /// The window on which a button or finger is down.
     pressed: Option<WindowId>,
     drag: Option<Drag>,
-    /// Where a window that is moved goes if it is let go now.
+    /// The place where the dragged window is snapped if it is released now.
     aim: Option<Aim>,
     animations: Animations,
     slides: Slides,
     pans: Pans,
-    /// What fingers move together.
+    /// The multi-finger gesture in progress.
     swipe: Option<swipes::Swipe>,
-    /// What lies over the windows.
+    /// Overview, notices, help and other layers above the windows.
     overlays: Overlays,
-    /// What is drawn around and below windows.
+    /// Shadows, corners, blur and borders.
     effects: Effects,
-    /// Whether the session is locked, and by whom.
     lock: Lock,
-    /// Windows that are gone and still seen, in the order in which they went.
+    /// Closed windows that fade out, in the order in which they closed.
     ghosts: Vec<Ghost>,
     /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the
-    /// conformance suite WLCS, most of whose own clients do.
+    /// conformance suite WLCS, because most of its own clients do.
     allow_unconfigured_content: bool,
-    /// While a role is being given: the object that asked for it.
+    /// The object whose role is being created right now.
     constructing: Option<XdgSurface>,
-    /// [`Shell::changes`] when nothing was found to move by itself.
+    /// [`Shell::changes`] when all animations were last found at rest.
     still: Option<ShellRevision>,
-    /// How large outputs were when windows were last brought back to them.
+    /// Sizes of the outputs when windows were last moved inside them.
     output_sizes: Vec<(String, Size<i32, Logical>)>,
-    /// What windows were told last of the focus, and what they can know of being seen.
+    /// States last sent to windows: focus and suspension.
     told: spaces::Told,
-    /// Windows of many surfaces, which are told where they are at the end of the turn.
+    /// Windows with subsurfaces that get `enter` and `leave` at the end of the turn.
     unvisited: BTreeSet<WindowId>,
     last_id: u32,
-    /// Advanced whenever a window is given another title or application id.
+    /// Advances whenever a window gets another title or application id.
     names: Revision,
-    /// Which workspaces are strips of columns.
+    /// Workspaces that are strips of columns.
     strips: Strips,
-    /// The window that the pointer is moved onto has the focus.
+    /// The window under the pointer gets the focus.
     focus_follows_pointer: bool,
-    /// How often a window was given the focus.
+    /// Counts focus changes, to sort windows by their last focus.
     focuses: u64,
-    /// Who had the focus when rules were asked last.
+    /// The focused window when rules were last evaluated.
     wished_for: Option<WindowId>,
-    /// Windows that are called something else since, each once.
+    /// Windows whose names have changed since the rules were evaluated, without duplicates.
     renamed: VecDeque<WindowId>,
 }
 
 impl Shell {
-    /// What is pinned to outputs.
     pub const fn layers(&self) -> &Layers {
         &self.layers
     }
 
-    /// The same, to change it.
     pub const fn layers_mut(&mut self) -> &mut Layers {
         &mut self.layers
     }
 
-    /// What the input method shows at the caret.
+    /// Popups of the input method at the text caret.
     pub const fn input_popups(&self) -> &InputPopups {
         &self.input_popups
     }
 
-    /// Which window is on which workspace.
+    /// The workspace of each window.
     pub const fn workspaces(&self) -> &Workspaces {
         &self.workspaces
     }
 
-    /// Which workspaces are strips of columns.
+    /// Workspaces that are strips of columns.
     pub const fn strips(&self) -> &Strips {
         &self.strips
     }
 
-    /// What lies over the windows.
     pub const fn overlays(&self) -> &Overlays {
         &self.overlays
     }
 
-    /// The same, to change it.
     pub const fn overlays_mut(&mut self) -> &mut Overlays {
         &mut self.overlays
     }
 
-    /// Whether the session is locked, and by which client.
     pub const fn lock(&self) -> &Lock {
         &self.lock
     }
 
-    /// The same, to change it.
     pub const fn lock_mut(&mut self) -> &mut Lock {
         &mut self.lock
     }
 
-    /// Where a window that is moved goes if it is let go now.
+    /// The place where the dragged window is snapped if it is released now.
     pub const fn aim(&self) -> Option<Aim> {
         self.aim
     }
 
-    /// What is drawn around and below windows.
     pub const fn effects(&self) -> Effects {
         self.effects
     }
 
-    /// The same, to change it.
     pub const fn effects_mut(&mut self) -> &mut Effects {
         &mut self.effects
     }
 
-    /// Draws these around and below windows.
     pub const fn set_effects(&mut self, effects: Effects) {
         self.effects = effects;
     }
 
-    /// While a role is being given: the object that asked for it.
+    /// The object whose role is being created right now.
     pub(crate) const fn constructing(&self) -> Option<&XdgSurface> {
         self.constructing.as_ref()
     }
 
-    /// A role is being given to this object, or no more.
     pub(crate) fn set_constructing(&mut self, constructing: Option<XdgSurface>) {
         self.constructing = constructing;
     }
 
-    /// Whether the window that the pointer is moved onto has the focus.
+    /// Whether the window under the pointer gets the focus.
     pub const fn focus_follows_pointer(&self) -> bool {
         self.focus_follows_pointer
     }
 
-    /// The window that the pointer is moved onto has the focus from now on, or has not.
     pub const fn set_focus_follows_pointer(&mut self, follows: bool) {
         self.focus_follows_pointer = follows;
     }
 
     /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the
-    /// conformance suite WLCS, most of whose own clients do.
+    /// conformance suite WLCS, because most of its own clients do.
     pub const fn set_allow_unconfigured_content(&mut self, allow: bool) {
         self.allow_unconfigured_content = allow;
     }
 
-    /// Every window with content, bottom to top.
+    /// Every mapped window, bottom to top.
     pub fn windows(&self) -> impl DoubleEndedIterator<Item = &Window> {
         self.windows.iter().filter(|window| window.mapped)
     }
 
-    /// The window called `id`.
     pub fn window(&self, id: WindowId) -> Option<&Window> {
         self.windows.get(id)
     }
@@ -255,7 +241,6 @@ impl Shell {
         self.windows.get_mut(id)
     }
 
-    /// The window whose root surface is `surface`.
     pub(crate) fn window_of_root(&self, surface: &WlSurface) -> Option<&Window> {
         self.windows.of_root(surface)
     }
@@ -264,28 +249,27 @@ impl Shell {
         self.windows.of_root_mut(surface)
     }
 
-    /// The xdg toplevel whose surface is `surface`.
     pub fn toplevel_of(&self, surface: &WlSurface) -> Option<&ToplevelSurface> {
         self.window_of_root(surface).map(|window| &window.toplevel)
     }
 
-    /// The window that `surface` is part of: as its root, as a subsurface, or inside one of its popups.
+    /// The window that `surface` belongs to, as its root, as a subsurface, or inside one of its popups.
     pub fn window_of(&self, surface: &WlSurface) -> Option<&Window> {
         self.window_of_root(&self.outermost(surface)?)
     }
 
-    /// The root of what `surface` is part of: for a popup that of what it hangs on.
+    /// The root surface of the window or layer surface that `surface` belongs to. Popups are followed to their parents.
     fn outermost(&self, surface: &WlSurface) -> Option<WlSurface> {
         let mut root = surface::root(surface);
-        // No popup hangs on itself (`popup::new_popup`), so this ends.
+        // No popup is its own ancestor (`popup::new_popup`), so this loop ends.
         while let Some(popup) = self.popup(&root) {
             root = surface::root(popup.parent()?);
         }
         Some(root)
     }
 
-    /// What the window or layer surface whose surface, or whose subsurface, this is may cover (global logical coordinates).
-    /// `None` for popups, and for what belongs to neither.
+    /// The rectangle that can be covered by the window or layer surface of `surface` (global logical coordinates).
+    /// `None` for popups and for surfaces that belong to neither.
     pub fn reach_of(&self, surfaces: &Surfaces, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
         let root = surface::root(surface);
         let Some(window) = self.window_of_root(&root) else {
@@ -295,17 +279,17 @@ impl Shell {
         Some(Rectangle::new(window.origin() + extent.loc, extent.size))
     }
 
-    /// Another value whenever anything changed that says what is seen where, apart from the content of surfaces.
+    /// Advances when anything changes that affects the picture, apart from the content of surfaces.
     pub const fn changes(&self) -> ShellRevision {
         ShellRevision { windows: self.windows.changes(), places: self.workspaces.changes() }
     }
 
-    /// Another value whenever a list of windows may have changed, with titles and the focus.
+    /// Advances when a list of windows, with titles and the focus, may have changed.
     pub const fn listed(&self) -> ListRevision {
         ListRevision { changes: self.changes(), names: self.names, focused: self.focused }
     }
 
-    /// The windows of which anything changed since [`changes`](Self::changes) was `seen`, each at least once. `None` if
+    /// The windows that have changed since [`changes`](Self::changes) was `seen`, each at least once. `None` if
     /// anything else may have changed.
     pub fn changes_since(&self, seen: ShellRevision) -> Option<impl Iterator<Item = WindowId>> {
         let (windows, places) =
@@ -313,29 +297,29 @@ impl Shell {
         Some(windows.chain(places))
     }
 
-    /// Something changed that says what is seen where.
+    /// Records a change that affects the picture.
     pub fn note_change(&mut self) {
         self.windows.note_change();
     }
 
-    /// The window that has the keyboard's attention.
+    /// The window with the keyboard focus.
     pub fn focused(&self) -> Option<WindowId> {
         self.focused
     }
 
-    /// The window that a button or finger holds down.
+    /// The window on which a button or finger is down.
     pub const fn pressed(&self) -> Option<WindowId> {
         self.pressed
     }
 
-    /// Notes which window a button or finger holds down; `None` when all are up.
+    /// Sets the window on which a button or finger is down; `None` when all are up.
     pub fn set_pressed(&mut self, window: Option<WindowId>) {
         self.pressed = window;
         self.layers.let_go();
     }
 }
 
-/// A client made a window. It is configured with its first commit and placed with its first content.
+/// Handles a new toplevel. It is configured with its first commit and placed with its first content.
 pub fn new_toplevel(state: &mut State, toplevel: ToplevelSurface) {
     let shell = &mut state.shell;
     shell.last_id += 1;
@@ -344,7 +328,7 @@ pub fn new_toplevel(state: &mut State, toplevel: ToplevelSurface) {
     shell.windows.push(window);
 }
 
-/// An update was applied to `surface` (called after the surface's own bookkeeping).
+/// Called after an update was applied to `surface`, and after the surface's own bookkeeping.
 pub fn applied(state: &mut State, surface: &WlSurface) {
     let root = surface::root(surface);
     if state.shell.window_of_root(&root).is_some() {
@@ -404,14 +388,15 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
         _ => {}
     }
     if !is_root || state.surfaces.has_children(root) {
-        // All of a tree is told, once in a turn: of a window that has not committed yet, too.
+        // The whole tree gets `enter` and `leave` once in a turn, even if the window has not committed yet.
         state.shell.unvisited.insert(id);
     } else {
         visit::update_outputs(state, id);
     }
 }
 
-/// What is looked at once in a turn, however often clients commit: what trees of surfaces reach, and who is told where he is.
+/// Work that is done once in a turn, however often clients commit: extents of surface trees, and `enter` and `leave`
+/// events.
 pub fn catch_up(state: &mut State) {
     for root in reach::measure_all(state) {
         if state.shell.window_of_root(&root).is_some() {
@@ -429,14 +414,14 @@ pub fn catch_up(state: &mut State) {
     layers::rising::attend(state);
 }
 
-/// The window geometry that the client set, cut to what it covers; all of it if it set none.
+/// The window geometry set by the client, clipped to the window's extent; the whole extent if the client has set none.
 fn window_geometry(root: &WlSurface, covered: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
     let set = guard::with_states(root, |states| states.cached_state.get::<SurfaceCachedState>().current().geometry);
     set.and_then(|geometry| geometry.intersection(covered)).unwrap_or(covered)
 }
 
 impl Window {
-    /// New content was applied; `acknowledged` is the configure that it was made for, if it is a new one.
+    /// New content was applied, drawn for the configure `acknowledged`, if that is a new configure.
     fn take_answer(&mut self, acknowledged: Option<Serial>) {
         let Some(serial) = acknowledged else { return };
         let mut answered = None;
@@ -468,7 +453,7 @@ fn mapped(state: &mut State, id: WindowId) {
     strips::hear_name(state, id);
     let area = usable.map(|(_, area)| area);
     let Some(window) = state.shell.window(id) else { return };
-    // A window that comes back comes back where it was.
+    // A window that is mapped again keeps its place.
     if let (Some(area), false) = (area, window.placed || state.shell.is_for_strip(id)) {
         let bar = state.shell.bar_height(window);
         let size = window.ruled_size() + Size::from((0, bar));
@@ -490,7 +475,7 @@ fn mapped(state: &mut State, id: WindowId) {
     ruled_size::apply(state, id);
     tracing::debug!(?id, "window mapped");
     spaces::settle(state, id);
-    // A dialog of a window that is not seen waits with it.
+    // A dialog of a hidden window stays hidden and gets no focus.
     let wishes = wishes::of(state, id);
     if is_seen && (wishes.focused.unwrap_or(true) || state.shell.focused.is_none()) {
         urgency::focus_new(state, id, wishes.focused == Some(true));
@@ -503,7 +488,7 @@ fn mapped(state: &mut State, id: WindowId) {
 
 fn unmapped(state: &mut State, id: WindowId) {
     if let Some(window) = state.shell.window_mut(id) {
-        // The client starts again with a commit without content, and with a configure.
+        // To map it again the client needs an initial commit without a buffer, and a configure.
         window.configured = false;
         window.acknowledged = false;
         window.sent.clear();
@@ -524,14 +509,14 @@ fn unmapped(state: &mut State, id: WindowId) {
     }
 }
 
-/// A window is no longer seen: its popups and its drag go with it.
+/// Called when a window is unmapped: ends its popups and its drag.
 fn gone(state: &mut State, id: WindowId) {
     state.shell.leave_strip(id);
     let_go_of(state, id);
     state.need_all();
 }
 
-/// A window cannot be held any more, and has no popups.
+/// Ends the drag and the popups of a window, and clears its pressed state.
 fn let_go_of(state: &mut State, id: WindowId) {
     popup::dismiss_of_window(state, id);
     if state.shell.is_dragged(id) {
@@ -540,7 +525,7 @@ fn let_go_of(state: &mut State, id: WindowId) {
     state.shell.pressed.take_if(|pressed| *pressed == id);
 }
 
-/// Focuses the topmost window if the one that was focused is not seen any more.
+/// If the focused window is no longer visible, focuses its neighbour in a strip, or else the topmost window.
 pub fn focus_next(state: &mut State) {
     if state.shell.focused.is_some_and(|id| !state.shell.is_visible(id)) {
         let beside = state.shell.after_lost();
@@ -549,7 +534,7 @@ pub fn focus_next(state: &mut State) {
     }
 }
 
-/// A toplevel's protocol object is gone, and the window with it.
+/// Called when a toplevel object is destroyed: its window goes, too.
 pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
     let Some(id) = state.shell.window_of_root(toplevel.wl_surface()).map(|window| window.id) else { return };
     animation::about_to_destroy(state, toplevel.wl_surface());
@@ -565,7 +550,7 @@ pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
     state.focus_lost(toplevel.wl_surface());
 }
 
-/// A surface is gone. Normally its role went first; a dying client may do it in any order.
+/// Called when a surface is destroyed. Its role is normally destroyed first, but not if the client has died.
 pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     if let Some(toplevel) = state.shell.toplevel_of(surface).cloned() {
         toplevel_destroyed(state, &toplevel);
@@ -578,13 +563,13 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     input_popups::surface_destroyed(state, surface);
 }
 
-/// Gives a window, or a modal dialog of it, the focus, raises it and shows the workspace that it is on; a minimised window comes
-/// back. `None` leaves nobody focused.
+/// Focuses and raises a window, or its modal dialog, and shows its workspace. A minimised window is restored. `None`
+/// leaves no window focused.
 pub fn activate(state: &mut State, id: Option<WindowId>) {
     give_focus(state, id, true);
 }
 
-/// Gives a window that is seen, or a modal dialog of it, the focus, where it lies.
+/// Focuses a visible window, or its modal dialog, without raising it.
 pub fn focus(state: &mut State, id: WindowId) {
     give_focus(state, Some(id), false);
 }
@@ -599,7 +584,7 @@ fn give_focus(state: &mut State, id: Option<WindowId>, raises: bool) {
     }
     let before = std::mem::replace(&mut state.shell.focused, id);
     if before != id && state.shell.effects.mark.is_some() {
-        // The mark goes from one to the other.
+        // The border of both windows changes.
         before.into_iter().chain(id).for_each(|window| state.shell.windows.note_change_of(window));
     }
     state.shell.layers.forget_choice();
@@ -618,7 +603,7 @@ fn give_focus(state: &mut State, id: Option<WindowId>, raises: bool) {
     }
     state.shell.strips.stale();
     if id.and_then(|id| state.shell.window(id)).is_some_and(|window| window.is_behind) {
-        // It is seen from now on.
+        // The tab becomes visible now.
         strips::arrange(state);
     }
     spaces::tell_windows(&mut state.shell);
@@ -633,8 +618,8 @@ pub fn close(state: &mut State, id: WindowId) {
     }
 }
 
-/// Puts the top left corner of a floating window's geometry at `corner` (global logical coordinates). A layer surface lies there
-/// until what its client wants of its place changes.
+/// Puts the top left corner of a floating window's geometry at `corner` (global logical coordinates). A layer surface
+/// stays there until its client changes its placement state.
 pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, Logical>) {
     if let Some(pinned) = state.shell.layers.of_root_mut(surface) {
         pinned.stand_at(corner);
@@ -650,7 +635,8 @@ pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, L
     state.need_all();
 }
 
-/// Sends what is pending on the window of `surface`, even if nothing changed: some requests are always answered.
+/// Sends the pending state of the window of `surface`, even if nothing has changed, because some requests must be
+/// answered.
 pub fn send_configure(state: &mut State, surface: &WlSurface) {
     if let Some(window) = state.shell.window_of_root_mut(surface)
         && window.configured
@@ -659,7 +645,7 @@ pub fn send_configure(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// A window was given another parent: it is kept above it.
+/// Called after a window got another parent, above which it is kept.
 pub fn parent_changed(state: &mut State, surface: &WlSurface) {
     let parent = state.shell.toplevel_of(surface).and_then(ToplevelSurface::parent);
     let parent = parent.and_then(|parent| state.shell.window_of_root(&parent)).map(|window| window.id);

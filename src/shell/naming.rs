@@ -1,4 +1,4 @@
-//! What programs call their windows.
+//! Titles, application ids and tags of windows.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::shell::xdg::ToplevelSurface;
@@ -7,7 +7,7 @@ use super::wishes::{self, WindowRules as _};
 use crate::shell::Desk;
 use crate::state::State;
 
-/// A program says which of its windows that with root `surface` is.
+/// The client sets a tag that identifies the window with root `surface` among its windows.
 pub fn set_tag(state: &mut State, surface: &WlSurface, tag: String) {
     if let Some(window) = state.shell.window_of_root_mut(surface) {
         window.tag = Some(tag);
@@ -21,14 +21,14 @@ fn renamed(state: &mut State, toplevel: &ToplevelSurface) {
     }
 }
 
-/// A window has another title.
+/// Called when a window gets another title.
 pub fn title_changed(state: &mut State, toplevel: &ToplevelSurface) {
     renamed(state, toplevel);
     let id = state.shell.window_of_root(toplevel.wl_surface()).map(|window| window.id);
     id.filter(|_| state.has_window_rules()).into_iter().for_each(|id| wishes::renew_soon(state, id));
 }
 
-/// A window's application named itself: the rules for it count from now on.
+/// Called when a window gets another application id: evaluates the rules for it.
 pub fn app_id_changed(state: &mut State, toplevel: &ToplevelSurface) {
     renamed(state, toplevel);
     let Some(window) = state.shell.window_of_root(toplevel.wl_surface()) else { return };

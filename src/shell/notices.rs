@@ -1,6 +1,9 @@
-//! Notices: what the user has to know and did not ask for. They lie above the windows and take no input. That a program was
-//! ended, and why, is seen for some seconds, and those of late can be asked for (`upbeat msg clients`); that one could not be
-//! started, for some seconds or until it can; the file of a screenshot, for some seconds; that the configuration is wrong, until it is not any more.
+//! Notices: messages to the user that lie above the windows and take no input.
+//!
+//! - A program was ended by the compositor, and why: for some seconds. `upbeat msg clients` lists the latest.
+//! - A program could not be started: for some seconds, or until it starts.
+//! - The file of a screenshot: for some seconds.
+//! - The configuration is invalid: until it is valid again.
 
 use std::collections::VecDeque;
 
@@ -12,93 +15,92 @@ use crate::shell::Desk;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// How long one is seen: two short lines are read twice in that.
+/// Time for which a notice is shown: enough to read two short lines twice.
 const SEEN_FOR: Span = Span::from_seconds(8);
-/// So many are seen at a time, and remembered: the newest.
+/// Number of notices that are shown at a time, and that are remembered: always the newest.
 const MOST_SEEN: usize = 3;
 const MOST_REMEMBERED: usize = 8;
 
-/// A program that was ended, as often as it was in a row.
+/// A client that the compositor has ended. Repetitions in a row are one notice.
 #[derive(Clone, Debug)]
 pub struct Notice {
-    /// Who, and why; the last time.
+    /// Program and reason of the latest time.
     pub ended: Ended,
-    /// How often.
+    /// How often it happened in a row.
     pub times: u32,
     /// When it happened last.
     pub at: Instant,
 }
 
-/// The result of a wish of the user: a program that could not be started, a screenshot.
+/// Result of an action of the user: a program that could not be started, or a screenshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its purpose. The next message for the same purpose takes the place of this, and a success withdraws it.
+    /// Identifies the action. The next message with the same purpose replaces this message, and a success withdraws it.
     pub purpose: String,
-    /// The event, in a few words.
+    /// Summary in a few words.
     pub heading: String,
-    /// The rest: the shortcut that asked for it, the way to mend it, or the file.
+    /// Details: the shortcut that ran the action, the way to mend the failure, or the file.
     pub text: String,
-    /// When it was tried last.
+    /// Time of the latest attempt.
     pub at: Instant,
-    /// It did not succeed.
     pub is_failure: bool,
 }
 
-/// Notices of late.
+/// Recent notices, and the state that shows and hides them.
 #[derive(Debug, Default)]
 pub struct Notices {
-    /// The oldest first.
+    /// Remembered notices, oldest first.
     remembered: VecDeque<Notice>,
-    /// The oldest first.
+    /// Results of the user's actions, oldest first.
     messages: VecDeque<Message>,
-    /// Whether they are there.
+    /// Whether notices are shown, with their fade.
     pub shown: Toggle,
-    /// On which output.
+    /// The output that shows them.
     pub on: Option<Screen>,
-    /// Those from then on are seen.
+    /// Only notices since this time are shown.
     since: Instant,
-    /// They go then.
+    /// Time at which the notices fade out.
     until: Option<Instant>,
-    /// What is wrong with the configuration; kept until it is not seen any more.
+    /// Error in the configuration; kept until its notice has faded out.
     mistake: Option<String>,
-    /// Whether it still is.
+    /// Whether the configuration is still invalid.
     is_wrong: bool,
-    /// No configuration was valid yet: the built-in defaults are in force.
+    /// No configuration was valid yet, so the built-in defaults are in use.
     pub on_defaults: bool,
 }
 
 impl Notices {
-    /// All that are remembered, the oldest first.
+    /// All remembered notices, oldest first.
     pub fn remembered(&self) -> impl DoubleEndedIterator<Item = &Notice> {
         self.remembered.iter()
     }
 
-    /// Those that are seen, the newest first.
+    /// Notices that are shown, newest first.
     pub fn seen(&self) -> impl Iterator<Item = &Notice> {
         self.remembered.iter().rev().take_while(|notice| notice.at >= self.since).take(MOST_SEEN)
     }
 
-    /// Results of wishes of the user, as they are seen: the newest first.
+    /// Messages that are shown, newest first.
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
         self.messages.iter().rev().take_while(|message| message.at >= self.since)
     }
 
-    /// What is wrong with the configuration, where that is seen.
+    /// The error in the configuration that is shown, possibly fading out.
     pub fn mistake(&self) -> Option<&str> {
         self.mistake.as_deref()
     }
 
-    /// What is wrong with the configuration.
+    /// The error in the configuration, if it is still invalid.
     pub fn mistake_in_force(&self) -> Option<&str> {
         self.mistake().filter(|_| self.is_wrong)
     }
 
-    /// When they go.
+    /// Time at which the notices fade out.
     pub const fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// A client was ended at `now`.
+    /// Adds a notice that a client was ended at `now`.
     fn tell(&mut self, ended: Ended, now: Instant) {
         self.begin(now);
         let same = |notice: &Notice| (&notice.ended.program, &notice.ended.reason) == (&ended.program, &ended.reason);
@@ -112,7 +114,7 @@ impl Notices {
         self.until = Some(now + SEEN_FOR);
     }
 
-    /// Something that the user wanted succeeded, or did not.
+    /// Adds the result of an action of the user.
     fn note_message(&mut self, message: Message) {
         let now = message.at;
         self.begin(now);
@@ -124,14 +126,15 @@ impl Notices {
         self.until = Some(now + SEEN_FOR);
     }
 
-    /// A program was started for `purpose`. Whether that changes what is seen.
+    /// A program was started for `purpose`, so its failure is withdrawn. Returns whether that changes the notices on
+    /// screen.
     fn succeed(&mut self, purpose: &str, now: Instant) -> bool {
         if !self.shown.is_on() || !self.messages().any(|message| message.purpose == purpose) {
             return false;
         }
         let is_alone = self.messages().count() == 1 && self.seen().next().is_none();
         if is_alone {
-            // It fades with what it said, unless something else stays.
+            // Keep the text while the notice fades out, unless another notice stays.
             self.let_go(now);
         } else {
             self.messages.retain(|message| message.purpose != purpose);
@@ -139,7 +142,7 @@ impl Notices {
         true
     }
 
-    /// Something is to be seen from `now` on.
+    /// Shows notices from `now` on.
     fn begin(&mut self, now: Instant) {
         if self.shown.set(true) {
             self.since = now;
@@ -147,7 +150,7 @@ impl Notices {
         }
     }
 
-    /// What is wrong with the configuration since `now`, if anything.
+    /// Sets or clears the error in the configuration at `now`.
     fn note_mistake(&mut self, mistake: Option<String>, now: Instant) {
         self.is_wrong = mistake.is_some();
         self.on_defaults &= self.is_wrong;
@@ -161,7 +164,7 @@ impl Notices {
         }
     }
 
-    /// Those of programs were seen for long enough.
+    /// Hides all notices, except that of an invalid configuration.
     fn let_go(&mut self, now: Instant) {
         self.until = None;
         if self.is_wrong {
@@ -172,7 +175,7 @@ impl Notices {
     }
 }
 
-/// The configuration is wrong, as a sentence says, or right again.
+/// Reports an error in the configuration, as a sentence, or that it is valid again.
 pub fn configuration(state: &mut State, mistake: Option<String>) {
     if state.shell.overlays.notices.mistake == mistake && state.shell.overlays.notices.is_wrong == mistake.is_some() {
         return;
@@ -184,7 +187,7 @@ pub fn configuration(state: &mut State, mistake: Option<String>) {
     state.need_all();
 }
 
-/// Something that the user wanted succeeded, or did not.
+/// Shows the result of an action of the user.
 pub fn tell_message(state: &mut State, message: Message) {
     let screen = spaces::current_screen(state);
     let notices = &mut state.shell.overlays.notices;
@@ -193,7 +196,7 @@ pub fn tell_message(state: &mut State, message: Message) {
     state.need_all();
 }
 
-/// A program was started: a notice that it could not be is withdrawn.
+/// A program was started: withdraws the notice of an earlier failure.
 pub fn succeeded(state: &mut State, purpose: &str) {
     let now = state.clock.now();
     if state.shell.overlays.notices.succeed(purpose, now) {
@@ -201,12 +204,12 @@ pub fn succeeded(state: &mut State, purpose: &str) {
     }
 }
 
-/// Shows who was ended since the last turn, and lets notices go that were seen for long enough.
+/// Shows notices of clients that were ended since the last turn, and hides notices whose time is over.
 pub fn attend(state: &mut State) {
     let now = state.clock.now();
     let notices = &state.shell.overlays.notices;
     if notices.shown.is_on() && notices.on.is_none() {
-        // It was told before there was an output.
+        // The notice was added before there was an output.
         let screen = spaces::current_screen(state);
         state.shell.overlays.notices.on = screen;
         if screen.is_some() {

@@ -1,8 +1,8 @@
-//! Halves and quarters of a screen, and all of it: where a window goes that is let go at an edge. Pure.
+//! Snapping targets: halves and quarters of a screen, or all of it, for a window that is released at an edge. Pure.
 //!
 //! ```text
 //!   ┌─ all ──────────────┐
-//!   ┤ quarter    quarter ├   let go within `EDGE` of the screen's edge
+//!   ┤ quarter    quarter ├   released within `EDGE` of the screen's edge
 //!   │ half          half │
 //!   ┤ quarter    quarter ├
 //!   └────────────────────┘
@@ -13,50 +13,45 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::layout::op::Side;
 
-/// So near to an edge a window is let go at it, in logical pixels: a hand that throws the pointer at it hits, and one that
-/// only comes by does not.
+/// Distance from an edge, in logical pixels, within which a released window is snapped: a pointer that is thrown at the
+/// edge hits it, and a pointer that only passes by does not.
 const EDGE: f64 = 8.0;
-/// Of the height of a screen: so far from the top or the bottom it is a quarter.
+/// Share of the screen's height, from the top or the bottom, in which the target is a quarter.
 const CORNER: f64 = 0.25;
 
-/// The upper or the lower half of a side.
+/// Upper or lower half of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// The upper one.
     Upper,
-    /// The lower one.
     Lower,
 }
 
-/// Half of what windows may fill, or a quarter of it.
+/// A half or a quarter of the usable area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which half.
     pub side: Side,
-    /// Which half of that, if not all.
+    /// `None` for the whole height.
     pub row: Option<Row>,
 }
 
-/// Where a window goes when it is let go.
+/// Snapping target of a dragged window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// It fills all that windows may.
+    /// Maximised over the usable area.
     Whole,
-    /// A part of that.
     Part(Part),
 }
 
-/// A [target](Target), and what windows may fill there (global logical coordinates).
+/// A [target](Target) and the usable area of its screen (global logical coordinates).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
-    /// Where it goes.
     pub target: Target,
-    /// What windows may fill.
+    /// Usable area of the screen.
     pub area: Rectangle<i32, Logical>,
 }
 
 impl Aim {
-    /// What it comes to (global logical coordinates).
+    /// Rectangle of the snapped window (global logical coordinates).
     pub fn rect(&self) -> Rectangle<i32, Logical> {
         match self.target {
             Target::Whole => self.area,
@@ -65,17 +60,16 @@ impl Aim {
     }
 }
 
-/// What a window that lies on a part of a screen was before.
+/// A window that is snapped to a part of a screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapped {
-    /// On which.
     pub part: Part,
-    /// Where it was, and how large.
+    /// Its floating rectangle, for when it is restored.
     pub before: Rectangle<i32, Logical>,
 }
 
 impl Part {
-    /// That part of `area`. The two halves of an odd length have all of it.
+    /// Rectangle of this part within `area`. The two halves of an odd length add up to the whole.
     pub fn of(self, area: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
         let along = |length: i32, second: Option<bool>| match second {
             None => (0, length),
@@ -87,7 +81,7 @@ impl Part {
         Rectangle::new(area.loc + Point::from((x, y)), Size::from((width, height)))
     }
 
-    /// The edges at which its client has nothing of its own.
+    /// Whether the window touches this edge of the area, so that its client draws no border there.
     pub fn has_edge(self, edge: xdg_toplevel::State) -> bool {
         match edge {
             xdg_toplevel::State::TiledLeft => self.side == Side::Left,
@@ -99,8 +93,8 @@ impl Part {
     }
 }
 
-/// What a window that is let go at `pointer` goes to on a screen that is there (global logical coordinates). `is_screen` says
-/// whether another screen is at a place: what is let go where two meet lies on both.
+/// The target for a window that is released at `pointer` on the screen `screen` (global logical coordinates).
+/// `is_screen` says whether any screen is at a point: an edge between two screens is no target.
 pub fn target(
     pointer: Point<f64, Logical>,
     screen: Rectangle<i32, Logical>,

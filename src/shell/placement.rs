@@ -1,25 +1,26 @@
-//! Where new windows go: pure geometry.
+//! Placement of new windows: pure geometry.
 
 mod crowd;
 
 use crowd::Crowd;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
-/// How far windows that would lie exactly on each other are moved apart, in logical pixels: about a title bar.
+/// Offset between windows that would have the same corner, in logical pixels: about a title bar.
 const CASCADE_STEP: i32 = 32;
-/// Where nothing is free, so many windows, the topmost, are kept clear of: on a screen as full as that something is covered
-/// anyhow, and the places to try are as many as the square of their number.
+/// Without a free place, only this many of the topmost windows are avoided: on such a full screen something is covered
+/// anyway, and the number of candidates grows with the square of the number of windows.
 const MOST_HEEDED: usize = 32;
-/// Looks at a window, or at a column, in search of a free place: a tenth of a millisecond. It is enough for every row
-/// beside fifty windows that lie anywhere, and beside two hundred of one size; beside more, the rows that are nearest to the
-/// middle are tried.
+/// Limit on checks of a window or column in the search for a free place; they take a tenth of a millisecond. That
+/// suffices for every row beside fifty windows at any places, and beside two hundred windows of one size. With more
+/// windows only the rows nearest to the middle are tried.
 const MOST_LOOKS: usize = 20_000;
 
-/// The top left corner for a new window of `size`: where it covers least of the windows that are there, and of such
-/// places the one nearest to the middle of `area`. `others`: bottom to top. A window larger than the area starts at the area's corner.
+/// The top left corner for a new window of `size`: the place that covers the least of other windows, and among equal
+/// places the one nearest to the middle of `area`. `others`: bottom to top. A window larger than the area starts at its
+/// corner.
 ///
-/// The candidates are the middle and the corners that it would have beside the edges of the others; where all of them
-/// cover something as large, windows cascade down and right from the middle.
+/// Candidates are the middle and the corners beside the edges of the other windows. If all of them cover something
+/// equally large, windows cascade down and right from the middle.
 pub fn place(
     size: Size<i32, Logical>,
     area: Rectangle<i32, Logical>,
@@ -44,9 +45,9 @@ pub fn place(
     corner
 }
 
-/// The place nearest to `centre` that covers nothing, if there is one among those that about `looks` looks are enough for.
+/// The free place nearest to `centre` among the candidates, if about `looks` checks suffice to find one.
 ///
-/// A row is walked from left to right, past windows and places in the order of their left edges.
+/// A row is scanned from left to right, past windows and candidates in order of their left edges.
 fn free(
     size: Size<i32, Logical>,
     area: Rectangle<i32, Logical>,
@@ -59,7 +60,7 @@ fn free(
     rows.sort_by_key(|row| (i64::from(*row) - i64::from(centre.y)).abs());
     let mut sorted = others.to_vec();
     sorted.sort_by_key(|other| other.loc.x);
-    // Of places as near as each other the upper one, and the one on the left.
+    // Among equally near places, the upper place wins, then the left one.
     let mut best: Option<(i64, i32, i32)> = None;
     for row in rows {
         let nearest = distance(Point::from((centre.x, row)), centre);
@@ -73,7 +74,7 @@ fn free(
                 && i64::from(row) < i64::from(other.loc.y) + i64::from(other.size.h)
         });
         let mut in_the_way = in_the_way.peekable();
-        // Where those end that begin to the left of a place's right edge.
+        // Right edge of all windows that begin left of the candidate's right edge.
         let mut taken_until = i64::MIN;
         for column in &columns {
             let right = i64::from(*column) + i64::from(size.w);
@@ -89,8 +90,8 @@ fn free(
     best.map(|(_, y, x)| Point::from((x, y)))
 }
 
-/// Which corner in one of these `columns` and `rows` covers least of `others`, and of such the one nearest to `centre`. What
-/// is common along each axis is reckoned once for each column and each row, and not for each place.
+/// The corner in these `columns` and `rows` that covers the least of `others`, and among equal corners the nearest to
+/// `centre`. Overlaps are computed once per column and once per row, instead of once per corner.
 fn least_covering(
     size: Size<i32, Logical>,
     columns: &[i32],
@@ -121,7 +122,7 @@ fn least_covering(
     best.map(|(.., corner)| corner)
 }
 
-/// How much of two stretches (start and length) is common.
+/// Length of the overlap of two ranges (start and length).
 fn common((a, a_length): (i32, i32), (b, b_length): (i32, i32)) -> i64 {
     let end = a.saturating_add(a_length).min(b.saturating_add(b_length));
     (i64::from(end) - i64::from(a.max(b))).max(0)
@@ -147,7 +148,8 @@ fn rows(
     edges(centre.y, area.loc.y, area.size.h - size.h, size.h, others)
 }
 
-/// Starts along one axis at which a window of length `size` is in the middle, at an edge of the area, or beside another.
+/// Positions along one axis at which a window of length `size` is centred, at an edge of the area, or beside another
+/// window.
 fn edges(centre: i32, area: i32, room: i32, size: i32, others: impl Iterator<Item = (i32, i32)>) -> Vec<i32> {
     let mut starts: Vec<i32> = others
         .flat_map(|(start, length)| [start.saturating_sub(size), start.saturating_add(length)])
@@ -174,7 +176,7 @@ pub fn centre_over(
     keep_inside(Rectangle::new(centred, size), area)
 }
 
-/// The top left corner with which `rect` lies in the same part of the area `to` as it did of `from`.
+/// The top left corner that gives `rect` the same relative position in the area `to` as in `from`.
 pub fn carry(
     rect: Rectangle<i32, Logical>,
     from: Rectangle<i32, Logical>,
@@ -191,8 +193,8 @@ pub fn carry(
     ))
 }
 
-/// The top left corner nearest to that of `rect` with which it lies inside `area`; one too large starts at the area's
-/// corner.
+/// The top left corner nearest to that of `rect` that keeps it inside `area`; a rectangle that is too large starts at
+/// the area's corner.
 pub fn keep_inside(rect: Rectangle<i32, Logical>, area: Rectangle<i32, Logical>) -> Point<i32, Logical> {
     let axis = |start: i32, size: i32, area_start: i32, area_size: i32| {
         start.min(area_start + area_size - size).max(area_start)
@@ -212,7 +214,7 @@ mod tests {
         Rectangle::new((1920, 0).into(), (1280, 720).into())
     }
 
-    /// Pixels of `others` below `rect`, those that lie below several of them counted as often.
+    /// Area of `others` covered by `rect`, in pixels; a pixel counts once for each window that it covers.
     fn covered(rect: Rectangle<i32, Logical>, others: &[Rectangle<i32, Logical>]) -> i64 {
         let common = others.iter().filter_map(|other| other.intersection(rect));
         common.map(|common| i64::from(common.size.w) * i64::from(common.size.h)).sum()
@@ -275,7 +277,8 @@ mod tests {
             let there = Rectangle::new(carry(rect, area(), other), rect.size);
             prop_assert!(other.contains_rect(there));
             if area().contains_rect(rect) {
-                // A pixel of the small screen's room is up to some of the large one's.
+                // Rounding: a pixel of the small screen's room corresponds to several pixels of the large screen's
+                // room.
                 let back = carry(there, other, area());
                 prop_assert!((back.x - x).abs() <= 1 && (back.y - y).abs() <= 1, "{:?} {:?}", back, rect);
             }
@@ -304,7 +307,7 @@ mod tests {
 
     #[test]
     fn beside_a_thousand_windows_a_free_place_near_the_middle_is_found_with_a_bounded_number_of_looks() {
-        // A wall of small windows with a gap near the middle, and one of them a pixel off: no two edges are the same.
+        // A wall of small windows with a gap near the middle, some of them a pixel off, so that many edges differ.
         let small = Size::from((20, 20));
         let gap = Rectangle::<i32, Logical>::new(area().loc + Point::from((600, 340)), (80, 60).into());
         let mut windows: Vec<_> = (0..64 * 36)
@@ -316,7 +319,7 @@ mod tests {
         let size = Size::from((50, 40));
         let found = Rectangle::new(place(size, area(), &windows), size);
         assert_eq!(covered(found, &windows), 0, "{found:?}");
-        // No row is walked for which there are not looks enough.
+        // A row is only scanned if enough checks are left for it.
         let centre = area().loc + Point::from((615, 340));
         assert_eq!(free(size, area(), centre, &windows, windows.len()), None);
     }

@@ -1,7 +1,9 @@
-//! Popups: menus and tooltips of windows and layer surfaces, placed next to their parents and kept on the screen.
+//! Popups (`xdg_popup`): menus and tooltips of windows and layer surfaces, placed next to their parents and kept on the
+//! screen.
 //!
-//! A *grabbing* popup takes the keyboard, and a press anywhere outside its client dismisses it and all others that
-//! grab. Popups are closed from the topmost down; a client that does it in another order gets the protocol's error.
+//! A popup with a *grab* takes the keyboard, and a press outside its client dismisses it and all other popups with a
+//! grab. Popups must be destroyed from the topmost down. A client that destroys them in another order gets a protocol
+//! error.
 
 use std::collections::VecDeque;
 
@@ -24,12 +26,12 @@ use crate::surface;
 pub struct Popup {
     popup: PopupSurface,
     parent: Option<WlSurface>,
-    /// It was configured since it was last unmapped.
+    /// A configure was sent since the popup was last unmapped.
     configured: bool,
-    /// The client acknowledged a configure since then.
+    /// The client has acknowledged a configure since then.
     pub(super) acknowledged: bool,
     mapped: bool,
-    /// It was told that it is done, and is not shown any more; the client has yet to destroy it.
+    /// `popup_done` was sent and the popup is hidden, but the client has not destroyed it yet.
     dismissed: bool,
     sent: VecDeque<(Serial, Rectangle<i32, Logical>)>,
     /// Relative to the parent's window geometry, as last applied.
@@ -39,32 +41,29 @@ pub struct Popup {
 }
 
 impl Popup {
-    /// Whether its object is there.
+    /// Whether its protocol object exists.
     pub(super) fn is_alive(&self) -> bool {
         self.popup.alive()
     }
 
-    /// The root surface.
     pub fn surface(&self) -> &WlSurface {
         self.popup.wl_surface()
     }
 
-    /// The surface that it belongs to.
     pub fn parent(&self) -> Option<&WlSurface> {
         self.parent.as_ref()
     }
 
-    /// It belongs to `parent`.
     pub(super) fn hang_on(&mut self, parent: &WlSurface) {
         self.parent = Some(parent.clone());
     }
 
-    /// Whether it is to be drawn.
+    /// Whether it is drawn.
     pub fn is_visible(&self) -> bool {
         self.mapped && !self.dismissed
     }
 
-    /// Where its window geometry is when the origin of its surface is at `origin`.
+    /// Rectangle of its window geometry if the origin of its surface is at `origin`.
     pub(super) fn rect_at(&self, origin: Point<i32, Logical>) -> Rectangle<i32, Logical> {
         Rectangle::new(origin + self.geometry.loc, self.geometry.size)
     }
@@ -110,8 +109,8 @@ impl Shell {
         mine.collect::<Vec<_>>().into_iter()
     }
 
-    /// The window root that a popup belongs to, and the global location of the popup's window geometry; `None` when
-    /// one of its parents is gone or not shown.
+    /// The window root that a popup belongs to, and the global location of the popup's window geometry. `None` if one
+    /// of its parents is gone or hidden.
     fn popup_corner(&self, popup: &Popup) -> Option<(WlSurface, Point<i32, Logical>)> {
         let mut offset = popup.placed.loc;
         let mut parent = surface::root(popup.parent()?);
@@ -129,8 +128,8 @@ impl Shell {
         Some((parent, corner))
     }
 
-    /// The global location of the surface's origin of the window, popup or layer surface with root `root`; `None` when it is not
-    /// seen.
+    /// The global location of the surface origin of the window, popup or layer surface with root `root`. `None` if it
+    /// is hidden.
     pub(super) fn origin_of_root(&self, root: &WlSurface) -> Option<Point<i32, Logical>> {
         if let Some(popup) = self.popup(root) {
             let (owner, corner) = self.popup_corner(popup).filter(|_| popup.is_visible())?;
@@ -143,8 +142,8 @@ impl Shell {
         }
     }
 
-    /// The global location of the window geometry of the window with root `root`, or of the layer surface; `None` when it is
-    /// not shown.
+    /// The global location of the window geometry of the window with root `root`, or of the layer surface. `None` if it
+    /// is not mapped.
     fn corner_of_root(&self, root: &WlSurface) -> Option<Point<i32, Logical>> {
         match self.window_of_root(root) {
             Some(window) => Some(window).filter(|window| window.mapped).map(|window| window.rect().loc),
@@ -152,7 +151,7 @@ impl Shell {
         }
     }
 
-    /// Whether `surface` is `ancestor`, or hangs on it by popups and subsurfaces.
+    /// Whether `surface` is `ancestor`, or a descendant of it by popups and subsurfaces.
     fn is_at_or_below(&self, surface: &WlSurface, ancestor: &WlSurface) -> bool {
         let ancestor = surface::root(ancestor);
         self.line(surface).any(|root| root == ancestor)
@@ -162,30 +161,30 @@ impl Shell {
         self.line(surface).count()
     }
 
-    /// The root that `surface` is part of, the one that its popup hangs on, and so on: no more than may be nested, and one.
+    /// Roots of `surface`, of its popup's parent, and so on: at most one more than the nesting limit.
     fn line(&self, surface: &WlSurface) -> impl Iterator<Item = WlSurface> {
         let above = |root: &WlSurface| self.popup(root)?.parent.as_ref().map(surface::root);
         std::iter::successors(Some(surface::root(surface)), above).take(MAX_NESTING + 1)
     }
 
-    /// The topmost popup that holds a grab and is shown: the keyboard is its.
+    /// The topmost visible popup with a grab, which has the keyboard.
     pub fn grabbing_popup(&self) -> Option<&WlSurface> {
         let shown = |surface: &&WlSurface| self.popup(surface).is_some_and(Popup::is_visible);
         self.popup_grabs.iter().rev().find(shown)
     }
 
-    /// The root of the window or layer surface whose popups hold a grab.
+    /// The root of the window or layer surface whose popups have a grab.
     pub(super) fn popup_grab_root(&self) -> Option<WlSurface> {
         self.outermost(self.popup_grabs.first()?)
     }
 
-    /// Whether any popup holds a grab, shown yet or not.
+    /// Whether any popup has a grab, visible yet or not.
     pub fn has_popup_grab(&self) -> bool {
         !self.popup_grabs.is_empty()
     }
 }
 
-/// A client made a popup. It is placed with its first commit.
+/// Handles a new popup. It is placed with its first commit.
 pub fn new_popup(state: &mut State, popup: PopupSurface) {
     let parent = popup.get_parent_surface();
     let shell = &mut state.shell;
@@ -212,18 +211,18 @@ pub fn new_popup(state: &mut State, popup: PopupSurface) {
     });
 }
 
-/// Whether a popup was made without a parent and may still get one: before its first commit.
+/// Whether a popup was created without a parent and may still get one, before its first commit.
 pub fn is_orphan(state: &State, popup: &XdgPopup) -> bool {
     let known = state.shell.popups.iter().find(|known| known.popup.xdg_popup() == popup);
     known.is_some_and(|popup| popup.parent.is_none() && !popup.configured)
 }
 
-/// A popup that was made without a parent gets `parent`, a layer surface.
+/// Gives a popup without a parent the layer surface `parent`.
 pub fn adopt(state: &mut State, popup: &WlSurface, parent: &WlSurface) {
     state.shell.popups.hang(popup, parent);
 }
 
-/// An update was applied to the popup with root `root`.
+/// Called after an update was applied to the popup with root `root`.
 pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
@@ -238,7 +237,8 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
             popup.popup.with_pending_state(|pending| pending.geometry = geometry);
             popup.send_configure(None);
             if has_content {
-                // Only conformance suites draw before they know where, and they look where they were told.
+                // Only conformance suites draw before they know the place, and they expect the popup at the place they
+                // were sent.
                 popup.placed = geometry;
             }
         }
@@ -279,7 +279,7 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     visit::update_popup(state, root);
 }
 
-/// The global location of the window geometry of a popup's parent; `None` when that is not shown.
+/// The global location of the window geometry of a popup's parent. `None` if the parent is hidden.
 fn parent_corner(state: &State, root: &WlSurface) -> Option<Point<i32, Logical>> {
     let shell = &state.shell;
     let parent = surface::root(shell.popup(root)?.parent.as_ref()?);
@@ -292,7 +292,7 @@ fn parent_corner(state: &State, root: &WlSurface) -> Option<Point<i32, Logical>>
     }
 }
 
-/// Where `positioner` puts a popup so that it stays on its window's output; that of a layer surface has all of its output.
+/// The geometry by `positioner`, adjusted to stay on the window's usable area, or on the layer surface's output.
 fn unconstrained(state: &State, root: &WlSurface, positioner: PositionerState) -> Rectangle<i32, Logical> {
     let Some(corner) = parent_corner(state, root) else { return positioner.get_geometry() };
     let anchor = corner.to_f64() + positioner.get_anchor_point().to_f64();
@@ -306,7 +306,7 @@ fn unconstrained(state: &State, root: &WlSurface, positioner: PositionerState) -
     }
 }
 
-/// The client wants its popup somewhere else.
+/// Handles `xdg_popup.reposition`: the client moves its popup.
 pub fn reposition(state: &mut State, popup: &PopupSurface, positioner: PositionerState, token: u32) {
     let geometry = unconstrained(state, popup.wl_surface(), positioner);
     let Some(popup) = state.shell.popup_mut(popup.wl_surface()) else { return };
@@ -319,9 +319,9 @@ pub fn reposition(state: &mut State, popup: &PopupSurface, positioner: Positione
     }
 }
 
-/// The client wants `popup` to grab the seat. Granted only as an answer to a press; otherwise the popup is done at
-/// once, as the protocol says. It is done as well where the request crossed an event on the wire: its parent was
-/// dismissed, or another client's popups hold the grab.
+/// Handles `xdg_popup.grab`. A grab is only granted as an answer to a press; otherwise the popup is dismissed at once,
+/// as the protocol says. It is also dismissed if the request crossed an event on the wire: its parent was dismissed, or
+/// popups of another client have the grab.
 pub fn grab(state: &mut State, popup: &PopupSurface, serial: Serial) {
     let surface = popup.wl_surface().clone();
     let Some(entry) = state.shell.popup(&surface) else { return };
@@ -342,7 +342,7 @@ pub fn grab(state: &mut State, popup: &PopupSurface, serial: Serial) {
         None => entry.parent.as_ref().is_some_and(|parent| state.shell.popup(parent).is_none()),
     };
     if !parent_is_topmost {
-        let message = "a grab was requested whose parent is not the topmost grabbing popup";
+        let message = "the parent of a popup with a grab is not the topmost popup with a grab";
         xdg_errors::post_base_error(&surface, xdg_wm_base::Error::NotTheTopmostPopup, message);
         return;
     }
@@ -364,7 +364,7 @@ impl GrabError for XdgPopup {
     }
 }
 
-/// Tells one popup that it is done, and hides it.
+/// Sends `popup_done` to a popup and hides it.
 fn dismiss(state: &mut State, surface: &WlSurface) {
     state.shell.note_change();
     if let Some(popup) = state.shell.popup_mut(surface)
@@ -375,7 +375,7 @@ fn dismiss(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Tells every grabbing popup that it is done, the topmost first.
+/// Dismisses all popups with a grab, the topmost first.
 pub fn dismiss_grabs(state: &mut State) {
     while let Some(surface) = state.shell.popup_grabs.pop() {
         dismiss(state, &surface);
@@ -384,14 +384,14 @@ pub fn dismiss_grabs(state: &mut State) {
     state.need_all();
 }
 
-/// Tells every popup of a window that goes away that it is done.
+/// Dismisses all popups of a window that is unmapped.
 pub(super) fn dismiss_of_window(state: &mut State, id: WindowId) {
     if let Some(root) = state.shell.window(id).map(|window| window.surface().clone()) {
         dismiss_of(state, &root);
     }
 }
 
-/// Tells every popup that hangs on `root` that it is done.
+/// Dismisses all popups that descend from `root`.
 pub(super) fn dismiss_of(state: &mut State, root: &WlSurface) {
     let mine: Vec<WlSurface> = state.shell.popups.below(root).map(|popup| popup.surface().clone()).collect();
     for surface in mine.iter().rev() {
@@ -400,16 +400,16 @@ pub(super) fn dismiss_of(state: &mut State, root: &WlSurface) {
     }
 }
 
-/// Whether a popup may be destroyed now: only when no other popup has it as a parent.
+/// Posts an error if a popup that is to be destroyed is still the parent of another popup.
 pub fn check_destroy_order(state: &State, popup: &XdgPopup) {
     let Some(going) = state.shell.popups.iter().find(|entry| entry.popup.xdg_popup() == popup) else { return };
     if state.shell.popups.has_children(going.surface()) {
-        let message = "a popup was destroyed that is not the topmost one";
+        let message = "a popup was destroyed that is not the topmost popup";
         xdg_errors::post_base_error(going.surface(), xdg_wm_base::Error::NotTheTopmostPopup, message);
     }
 }
 
-/// A popup's protocol object or surface is gone.
+/// Called when a popup's protocol object or surface is destroyed.
 pub fn destroyed(state: &mut State, surface: &WlSurface) {
     state.shell.popups.remove(surface);
     state.shell.popup_grabs.retain(|grab| grab != surface);

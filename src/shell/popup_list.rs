@@ -1,4 +1,4 @@
-//! All popups in the order in which they were made, found by root surface and by parent without a search.
+//! All popups in order of creation, indexed by root surface and by parent.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,22 @@ use super::popup::Popup;
 pub(super) struct PopupList {
     made: BTreeMap<u64, Popup>,
     by_root: HashMap<ObjectId, u64>,
-    /// Those that hang on a surface, the first first.
+    /// Children of each parent surface, in order of creation.
     by_parent: HashMap<ObjectId, Vec<u64>>,
     last: u64,
 }
 
 impl PopupList {
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.made.is_empty()
     }
 
-    /// In the order in which they were made.
+    /// In order of creation.
     pub fn iter(&self) -> impl Iterator<Item = &Popup> {
         self.made.values()
     }
 
-    /// The surfaces of those whose objects are gone.
+    /// Surfaces of popups whose objects are destroyed.
     pub fn gone(&self) -> Vec<WlSurface> {
         self.iter().filter(|popup| !popup.is_alive()).map(|popup| popup.surface().clone()).collect()
     }
@@ -43,16 +42,16 @@ impl PopupList {
         self.made.get_mut(self.by_root.get(&surface.id())?)
     }
 
-    /// Whether any popup has `surface` for a parent.
+    /// Whether any popup has `surface` as its parent.
     pub fn has_children(&self, surface: &WlSurface) -> bool {
         self.by_parent.contains_key(&surface.id())
     }
 
-    /// All that hang on `root`, and on those, in the order in which they were made.
+    /// All descendants of `root`, in order of creation.
     pub fn below(&self, root: &WlSurface) -> impl Iterator<Item = &Popup> {
         let mut found = self.by_parent.get(&root.id()).cloned().unwrap_or_default();
         let mut looked_at = 0;
-        // No popup hangs on itself, so this ends.
+        // No popup is its own ancestor, so this loop ends.
         while let Some(popup) = found.get(looked_at).and_then(|number| self.made.get(number)) {
             found.extend(self.by_parent.get(&popup.surface().id()).into_iter().flatten());
             looked_at += 1;
@@ -61,7 +60,7 @@ impl PopupList {
         found.into_iter().filter_map(|number| self.made.get(&number))
     }
 
-    /// One more, after all others.
+    /// Adds a popup after all other popups.
     pub fn push(&mut self, popup: Popup) {
         self.last += 1;
         self.by_root.insert(popup.surface().id(), self.last);
@@ -71,7 +70,7 @@ impl PopupList {
         self.made.insert(self.last, popup);
     }
 
-    /// The one with this root, which hangs on nothing, hangs on `parent`.
+    /// Gives the popup with this root, which has no parent, the parent `parent`.
     pub fn hang(&mut self, surface: &WlSurface, parent: &WlSurface) {
         let Some(number) = self.by_root.get(&surface.id()) else { return };
         if let Some(popup) = self.made.get_mut(number) {
@@ -80,7 +79,7 @@ impl PopupList {
         }
     }
 
-    /// The one with this root is gone.
+    /// Removes the popup with this root.
     pub fn remove(&mut self, surface: &WlSurface) {
         let Some(popup) =
             self.by_root.remove(&surface.id()).and_then(|number| Some((number, self.made.remove(&number)?)))

@@ -1,4 +1,4 @@
-//! The question whether the session is to end: keys, buttons and fingers answer it, and are nobody else's meanwhile.
+//! Dialog that asks whether to end the session. While it is shown, it gets all keys, buttons and touches.
 
 use smithay::input::keyboard::{Keysym, keysyms};
 use smithay::utils::{Logical, Point, Rectangle, Size};
@@ -9,57 +9,53 @@ use super::{popup, spaces};
 use crate::shell::{Desk, Hand};
 use crate::state::State;
 
-/// Lengths in logical pixels: the panel, its buttons, around and between them.
+/// In logical pixels: size of the panel, height of its buttons, margin around and gap between them.
 const PANEL: (f64, f64) = (440.0, 176.0);
 const BUTTON_HEIGHT: f64 = 44.0;
 const MARGIN: f64 = 24.0;
 const BETWEEN: f64 = 16.0;
 
-/// What is answered.
+/// Answer to the question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
-    /// The session ends.
     #[default]
     End,
-    /// It goes on.
     Stay,
 }
 
-/// What became of something that was pressed.
+/// Effect of an input event on the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It is for somebody else.
+    /// The event is not for the question.
     No,
-    /// It was for the question.
+    /// The question used the event.
     Yes,
-    /// It was the answer that the session ends.
+    /// The event was the answer to end the session.
     Ends,
 }
 
-/// The question.
 #[derive(Debug, Default)]
 pub struct Question {
-    /// Whether it is there.
+    /// Whether it is shown, with its fade.
     pub shown: Toggle,
-    /// On which output.
+    /// The output that shows it.
     pub on: Option<Screen>,
-    /// What Enter answers.
+    /// The answer that Enter gives.
     pub selected: Answer,
 }
 
-/// Where its parts are.
+/// Rectangles of the panel and its buttons (global logical coordinates).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Places {
-    /// All of it.
     pub panel: Rectangle<f64, Logical>,
     /// The button that ends the session.
     pub end: Rectangle<f64, Logical>,
-    /// The button that does not.
+    /// The button that continues the session.
     pub stay: Rectangle<f64, Logical>,
 }
 
 impl Places {
-    /// On an output that is `area`. It fits however small that is.
+    /// Centred on an output at `area`. The panel fits even on a very small output.
     pub fn on(area: Rectangle<f64, Logical>) -> Self {
         let size = Size::from((PANEL.0.min(area.size.w), PANEL.1.min(area.size.h)));
         let corner = area.loc + Point::from(((area.size.w - size.w) / 2.0, (area.size.h - size.h) / 2.0));
@@ -73,31 +69,30 @@ impl Places {
         Places { panel: Rectangle::new(corner, size), end, stay }
     }
 
-    /// What is answered by a press at `point`.
+    /// The answer of the button at `point`.
     fn at(&self, point: Point<f64, Logical>) -> Option<Answer> {
         let buttons = [(self.end, Answer::End), (self.stay, Answer::Stay)];
         buttons.into_iter().find(|(button, _)| button.contains(point)).map(|(_, answer)| answer)
     }
 }
 
-/// Where its parts are, if the output is there that it was asked on.
+/// `None` if the output with the question is unplugged.
 fn places(state: &State) -> Option<Places> {
     let screen = state.shell.overlays.question.on?;
     spaces::area_of(state, screen).map(|area| Places::on(area.to_f64()))
 }
 
-/// Why the question cannot be asked.
+/// The reason why the question cannot be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unseen {
-    /// A locked session shows nothing but its locker.
+    /// A locked session shows only its locker.
     #[error("a locked session cannot ask whether it is to end")]
     Locked,
-    /// There is no output.
-    #[error("without an output nobody can be asked whether the session is to end")]
+    #[error("without an output the session cannot ask whether it is to end")]
     NoOutput,
 }
 
-/// The output that the question would be asked on.
+/// The output that would show the question.
 pub fn place_to_ask(state: &State) -> Result<Screen, Unseen> {
     if state.shell.lock.takes_input() {
         Err(Unseen::Locked)
@@ -106,10 +101,10 @@ pub fn place_to_ask(state: &State) -> Result<Screen, Unseen> {
     }
 }
 
-/// Asks whether the session is to end.
+/// Shows the question.
 ///
 /// # Errors
-/// When nobody would see the question.
+/// The session is locked or there is no output, so the user would not see the question.
 pub fn ask(state: &mut State) -> Result<(), Unseen> {
     let screen = place_to_ask(state)?;
     let question = &mut state.shell.overlays.question;
@@ -141,13 +136,14 @@ fn is_asked(state: &State) -> bool {
     state.shell.overlays.question.shown.is_on() && !state.shell.lock.takes_input()
 }
 
-/// A key went down. Arrows and Tab choose, Enter answers what is chosen, Escape stays; others do nothing.
+/// Handles a key press. Arrows and Tab select, Enter gives the selected answer, Escape continues the session; other
+/// keys do nothing.
 pub fn key(state: &mut State, key: Keysym) -> Taken {
     if !is_asked(state) || key.is_modifier_key() {
         return Taken::No;
     }
     if places(state).is_none() {
-        // Nobody sees it any more.
+        // The question is no longer visible.
         return answered(state, Answer::Stay);
     }
     let selected = state.shell.overlays.question.selected;
@@ -170,7 +166,8 @@ fn select(state: &mut State, answer: Answer) {
     }
 }
 
-/// A button or a finger went down at `point` (global logical coordinates). Beside the question it stays.
+/// Handles the press of a button or finger at `point` (global logical coordinates). A press outside the panel continues
+/// the session.
 pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> Taken {
     if !is_asked(state) {
         return Taken::No;
@@ -183,7 +180,7 @@ pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> Taken {
     }
 }
 
-/// The pointer is at `point`: what lies there is chosen.
+/// Handles pointer motion: selects the button at `point`.
 pub fn pointed(state: &mut State, point: Point<f64, Logical>) {
     if !is_asked(state) {
         return;

@@ -1,12 +1,12 @@
-//! What is left for windows becomes another area: those that fill it go along. Until a client has answered its content is
-//! stretched (`Window::refitted`), so that this is seen in one frame.
+//! Refits maximised windows after the usable area has changed. The content is stretched (`Window::refitted`) until the
+//! client answers, so that the change is complete in one frame.
 
 use super::spaces::{self, centre};
 use super::{Arrangement, WindowId, bounding, visit};
 use crate::shell::Desk;
 use crate::state::State;
 
-/// Another area is left for windows: those that fill it are refitted.
+/// Gives maximised windows the new usable area of their screen, and all other windows new bounds.
 pub(super) fn refit(state: &mut State) {
     let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
     for id in ids {

@@ -1,5 +1,5 @@
-//! The part of a screen that a screenshot is taken of: all of it, or one that is picked, from where a button or a finger goes down to where it is let go. Keys, buttons
-//! and fingers are for that meanwhile. Escape goes back, and so does a press that does not move.
+//! Selection of the region for a screenshot: a whole screen, or a rectangle drawn with a button or a finger. While the
+//! user selects, all keys, buttons and touches are for the selection. Escape and a press without movement cancel it.
 
 use smithay::input::keyboard::{Keysym, keysyms};
 use smithay::utils::{Logical, Point, Rectangle, Size};
@@ -10,10 +10,10 @@ use crate::shell::{Desk, Hand};
 use crate::state::State;
 use upbeat_timing::time::{Clock as _, Instant};
 
-/// A smaller part, in logical pixels either way, is a press that did not move.
+/// Smallest width and height of a region, in logical pixels; anything smaller is a press without movement.
 const SMALLEST: f64 = 3.0;
 
-/// The device that picks.
+/// The device that draws the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PickedWith {
     /// A button of the pointer.
@@ -22,14 +22,13 @@ pub enum PickedWith {
     Finger(u32),
 }
 
-/// A part of a screen.
+/// The selected region of a screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PickedRegion {
-    /// The screen.
     pub screen: Screen,
-    /// The part, which lies within it (global logical coordinates); `None`: all of it.
+    /// Rectangle within the screen (global logical coordinates); `None` for the whole screen.
     pub area: Option<Rectangle<f64, Logical>>,
-    /// When it was picked.
+    /// Time of the selection.
     pub since: Instant,
 }
 
@@ -37,7 +36,7 @@ pub struct PickedRegion {
 struct Stroke {
     with: PickedWith,
     screen: Screen,
-    /// Where all of it has to lie.
+    /// Rectangle of the screen, which limits the region.
     within: Rectangle<f64, Logical>,
     from: Point<f64, Logical>,
     to: Point<f64, Logical>,
@@ -53,33 +52,33 @@ impl Stroke {
     }
 }
 
-/// The state of picking.
+/// State of the selection.
 #[derive(Debug, Default)]
 pub struct RegionPick {
     is_on: bool,
     stroke: Option<Stroke>,
-    /// It is taken as soon as the screen shows nothing of the picking any more, and no cursor.
+    /// The screenshot is taken as soon as the screen shows neither the selection nor the cursor.
     picked: Option<PickedRegion>,
 }
 
 impl RegionPick {
-    /// Whether a part is being picked.
+    /// Whether the user is selecting.
     pub const fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// The part so far.
+    /// The region drawn so far.
     pub fn area(&self) -> Option<Rectangle<f64, Logical>> {
         self.stroke.map(|stroke| stroke.area())
     }
 
-    /// The part that was picked last and is not taken yet.
+    /// The selected region, until its screenshot is taken.
     pub const fn picked(&self) -> Option<PickedRegion> {
         self.picked
     }
 }
 
-/// Lets the user pick a part of the screen.
+/// Lets the user select a region.
 pub fn begin(state: &mut State) {
     if state.shell.lock.takes_input() || state.shell.drag.is_some() || spaces::current_screen(state).is_none() {
         return;
@@ -89,7 +88,7 @@ pub fn begin(state: &mut State) {
     changed(state);
 }
 
-/// All of `screen` is picked.
+/// Selects all of `screen`.
 pub fn pick_all(state: &mut State, screen: Screen) {
     cancel(state);
     let since = state.clock.now();
@@ -97,13 +96,13 @@ pub fn pick_all(state: &mut State, screen: Screen) {
     state.need_all();
 }
 
-/// Nothing is picked, and nothing that was is taken.
+/// Cancels the selection, and the pending screenshot of an earlier selection.
 pub fn cancel(state: &mut State) {
     let before = std::mem::take(&mut state.shell.overlays.region);
     if before.is_on {
         changed(state);
     } else if before.picked.is_some() {
-        // The cursor is back.
+        // Repaint to show the cursor again.
         state.need_all();
     }
 }
@@ -117,7 +116,7 @@ fn is_picking(state: &State) -> bool {
     state.shell.overlays.region.is_on && !state.shell.lock.takes_input()
 }
 
-/// A key went down. Returns whether it was for this.
+/// Handles a key press. Returns whether the selection used it.
 pub fn key(state: &mut State, key: Keysym) -> bool {
     if !is_picking(state) || key.is_modifier_key() {
         return false;
@@ -128,7 +127,8 @@ pub fn key(state: &mut State, key: Keysym) -> bool {
     true
 }
 
-/// A button or a finger went down at `point` (global logical coordinates). Returns whether it was for this.
+/// Handles the press of a button or finger at `point` (global logical coordinates). Returns whether the selection used
+/// it.
 pub fn pressed(state: &mut State, point: Point<f64, Logical>, with: PickedWith) -> bool {
     if !is_picking(state) {
         return false;
@@ -143,7 +143,7 @@ pub fn pressed(state: &mut State, point: Point<f64, Logical>, with: PickedWith) 
     true
 }
 
-/// The pointer or a finger is at `point`.
+/// Handles motion of the pointer or a finger to `point`.
 pub fn moved(state: &mut State, point: Point<f64, Logical>, with: PickedWith) {
     let stroke = state.shell.overlays.region.stroke.as_mut().filter(|stroke| stroke.with == with);
     if let Some(stroke) = stroke
@@ -153,7 +153,7 @@ pub fn moved(state: &mut State, point: Point<f64, Logical>, with: PickedWith) {
     }
 }
 
-/// The buttons or a finger were let go.
+/// Handles the release of the buttons or of a finger.
 pub fn released(state: &mut State, with: PickedWith) {
     let Some(stroke) = state.shell.overlays.region.stroke.filter(|stroke| stroke.with == with) else { return };
     let area = stroke.area();
@@ -165,7 +165,7 @@ pub fn released(state: &mut State, with: PickedWith) {
     }
 }
 
-/// The fingers that are down count for nothing: what they began to pick is not taken, and another part may be picked.
+/// Called when touches are cancelled: forgets the region drawn by a finger, so that another can be drawn.
 pub fn fingers_cancelled(state: &mut State) {
     let stroke = &mut state.shell.overlays.region.stroke;
     if stroke.take_if(|stroke| matches!(stroke.with, PickedWith::Finger(_))).is_some() {

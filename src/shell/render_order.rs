@@ -1,4 +1,4 @@
-//! What a scene is made of: windows and their popups, bottom to top, where they are now.
+//! Contents of a scene: windows with their popups, in stacking order, at their current places.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -14,64 +14,63 @@ use super::{Arrangement, Shell, Window, WindowId};
 use crate::shell::geometry;
 use upbeat_timing::time::Instant;
 
-/// A window as it is to be drawn, with everything that belongs to it. Coordinates are global and logical.
+/// A window to be drawn, with its popups and effects. Coordinates are global and logical.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenderWindow {
-    /// Which window.
     pub id: WindowId,
-    /// Its root surface; subsurfaces hang on it.
+    /// Its root surface, with its subsurfaces.
     pub surface: WlSurface,
-    /// Where the root surface's origin goes when the window is not stretched.
+    /// Position of the root surface's origin when the window is not stretched.
     pub location: Point<i32, Logical>,
     /// The window geometry: the visible part without shadows, in surface coordinates.
     pub geometry: Rectangle<i32, Logical>,
     /// While an interactive resize is ahead of the client: the rectangle that `geometry` is stretched into. A point `p`
     /// of the root surface goes to `to.loc + (p − geometry.loc) · to.size / geometry.size`.
     pub stretch: Option<Rectangle<i32, Logical>>,
-    /// While it moves by itself: the rectangle that `geometry` is shown in; popups go along.
+    /// During an animation: the rectangle in which `geometry` is drawn. Popups move along.
     pub animated: Option<Rectangle<f64, Logical>>,
-    /// How much of it is seen: 0 to 1.
+    /// From 0 (invisible) to 1.
     pub opacity: f64,
-    /// Its popups, bottom to top: surface and where its origin goes. They are not stretched.
+    /// Its popups, bottom to top: surface and position of its origin. They are not stretched.
     pub popups: Vec<(WlSurface, Point<i32, Logical>)>,
-    /// What is drawn below and around it.
+    /// Its border, shadow, blur and titles.
     pub decoration: Decoration,
-    /// It fills a part of its output: edges of that are its own.
+    /// It does not float: at the edge of its output it reaches the last physical pixel, even if the logical size is
+    /// rounded.
     pub fills: bool,
-    /// It covers an output by itself: nothing below it needs to be drawn there, black where it does not reach.
+    /// It covers its output alone: nothing below it is drawn, and its output is black beside it.
     pub fullscreen: bool,
-    /// It is black in pictures of the screen.
+    /// It is black in screenshots and screen recordings.
     pub kept_out: bool,
 }
 
-/// One thing in the stack.
+/// An item of the stacking order.
 #[derive(Clone, Copy, Debug)]
 pub enum Stacked<'a> {
-    /// A window.
     Window(&'a Window),
-    /// The last that is seen of one.
+    /// A closed window that fades out.
     Ghost(&'a Ghost),
 }
 
-/// How far from being gone a workspace is, as a share of its width or height, when what reaches beyond it begins to fade.
+/// Visible share of a workspace, during a switch, below which windows that reach beyond the output begin to fade.
 const FADES_WITHIN: f64 = 0.25;
 
-/// For whom a stack is listed.
+/// The output and the time for which a scene is made.
 #[derive(Debug)]
 pub struct View<'a> {
     output: &'a Output,
-    /// Its rectangle (global logical coordinates).
+    /// Rectangle of the output (global logical coordinates).
     area: Rectangle<i32, Logical>,
     screen: Option<Screen>,
-    /// When the frame is shown.
+    /// Presentation time of the frame.
     present: Instant,
-    /// The overview, and how much of it is there.
+    /// Layout of the overview, and its visible share.
     overview: Option<(Layout, f64)>,
 }
 
 impl View<'_> {
-    /// How much is seen of a window at `rect` that reaches beyond its output and is `shift` from its place: just before its
-    /// workspace is gone, such a window still reaches into the output. It fades instead of vanishing.
+    /// Opacity of a window at `rect` that reaches beyond its output and is drawn at an offset of `shift`. At the end of
+    /// a workspace switch such a window still reaches into the output, so it fades instead of vanishing.
     fn share_of_edge(&self, rect: Rectangle<i32, Logical>, shift: Point<f64, Logical>) -> f64 {
         let along = |from: i32, length: i32, start: i32, room: i32, shift: f64| {
             let is_within = from >= start && from + length <= start + room;
@@ -84,7 +83,7 @@ impl View<'_> {
     }
 }
 
-/// The rectangle on the way from one to another: at 0 the first, at 1 the second.
+/// Interpolates between two rectangles: `share` 0 gives the first, 1 the second.
 pub(super) fn between(
     from: Rectangle<f64, Logical>,
     to: Rectangle<f64, Logical>,
@@ -96,14 +95,14 @@ pub(super) fn between(
 }
 
 impl Shell {
-    /// How `output` sees things in the frame presented at `present`.
+    /// The view of `output` in the frame presented at `present`.
     pub fn view<'a>(&self, output: &'a Output, present: Instant) -> View<'a> {
         let shows = self.overlays.overview.is_seen(present);
         let overview = shows.then(|| (self.overview_at(output, present), self.overlays.overview.at(present)));
         View { overview, output, area: geometry(output), screen: self.workspaces.screen(&output.name()), present }
     }
 
-    /// All windows with content and all that is still seen of others, topmost first, wherever they are.
+    /// All mapped windows and all closed windows that still fade out, topmost first, on any output.
     pub fn stack_downward<'a>(&'a self, view: &View<'_>) -> impl Iterator<Item = Stacked<'a>> {
         let present = view.present;
         let ghosts = move |lies: fn(usize, usize) -> bool, place: usize| {
@@ -111,7 +110,7 @@ impl Shell {
             seen.filter(move |ghost| lies(ghost.below, place)).map(Stacked::Ghost)
         };
         let count = if self.ghosts.is_empty() { 0 } else { self.windows().count() };
-        // On top also those that had more windows below them than there are now.
+        // A closed window may have had more windows below it than there are now: it goes on top.
         let on_top = ghosts(|below, count| below >= count, count);
         on_top.chain(self.windows().rev().enumerate().flat_map(move |(depth, window)| {
             let place = count.saturating_sub(depth + 1);
@@ -119,7 +118,7 @@ impl Shell {
         }))
     }
 
-    /// The window that covers `output` by itself when nothing moves.
+    /// The fullscreen window that covers `output`, not counting animations.
     fn covering_window(&self, output: &Output) -> Option<&Window> {
         let covers = |window: &&Window| {
             let own = if let Arrangement::Fullscreen { output: own, .. } = &window.applied { Some(own) } else { None };
@@ -128,19 +127,20 @@ impl Shell {
         self.windows().find(covers)
     }
 
-    /// Whether a window covers `output` by itself: then nothing but overlays lies above it. Asked of windows where they
-    /// belong, not of those on their way.
+    /// Whether a fullscreen window covers `output`, so that only overlays lie above it. Uses the windows' places, not
+    /// their animations.
     pub(super) fn is_covered(&self, output: &Output) -> bool {
         self.covering_window(output).is_some()
     }
 
-    /// Whether one does as it is seen in a view.
+    /// Whether a fullscreen window covers the output of a view, taking animations into account.
     pub fn is_covered_in(&self, view: &View<'_>) -> bool {
         let window = self.covering_window(view.output).and_then(|window| self.render(window, view));
         window.is_some_and(|window| window.fullscreen)
     }
 
-    /// The visible popups of a layer surface, topmost first: surface and where its origin goes (global logical coordinates).
+    /// The visible popups of a layer surface, topmost first: surface and position of its origin (global logical
+    /// coordinates).
     pub fn popups_of_layer<'a>(
         &'a self,
         pinned: &'a Pinned,
@@ -148,14 +148,14 @@ impl Shell {
         self.popups_of(pinned.surface()).rev().map(|(popup, location)| (popup.surface(), location))
     }
 
-    /// How far a ghost is seen from where it was (logical pixels).
+    /// Offset of a closed window from its former place, in logical pixels.
     pub fn shift_of_ghost(&self, ghost: &Ghost, view: &View<'_>) -> Option<Point<f64, Logical>> {
-        // The overview has no place for what is gone.
+        // The overview has no place for closed windows.
         self.shift(view, ghost.place?).filter(|_| view.overview.is_none())
     }
 
-    /// What a window can cover that is seen where it belongs, without popups (global logical coordinates). `None`: that is
-    /// not so simple.
+    /// The rectangle that a window can cover if it is drawn at its place, without popups (global logical coordinates).
+    /// `None` if animations, popups or the overview make it more complicated.
     pub fn reach_at_rest(&self, window: &Window, view: &View<'_>) -> Option<Rectangle<i32, Logical>> {
         let rests = self.popups.is_empty()
             && view.overview.is_none()
@@ -167,13 +167,13 @@ impl Shell {
         rests.then(|| window.reach())
     }
 
-    /// Whether a window is among those that `output` shows something of, covered or not.
+    /// Whether a part of a window is on the output of a view, covered by other windows or not.
     pub fn is_on(&self, id: WindowId, view: &View<'_>) -> bool {
         self.window(id).filter(|window| window.mapped).is_some_and(|window| self.render(window, view).is_some())
     }
 
-    /// How far from their places things on a workspace are seen: those of this output glide along with it, those of others
-    /// are where they are. `None` if they are not seen at all.
+    /// Offset of windows on a workspace during a switch. On their own output they move with their workspace; on other
+    /// outputs they stay in place. `None` if the workspace is not visible.
     fn shift(&self, view: &View<'_>, place: Place) -> Option<Point<f64, Logical>> {
         if view.screen == Some(place.screen) {
             let distance = self.slides.distance(place, &self.workspaces, view.present)?;
@@ -182,7 +182,7 @@ impl Shell {
         (self.workspaces.active(place.screen) == place.number).then(Point::default)
     }
 
-    /// The same in the overview, which shows all workspaces of its output: those that are not seen come from their sides.
+    /// The offset in the overview, which shows all workspaces of its output: hidden workspaces come from their sides.
     fn shift_in_overview(&self, view: &View<'_>, place: Place) -> Option<Point<f64, Logical>> {
         let shift = self.shift(view, place);
         if view.overview.is_none() || view.screen != Some(place.screen) || shift.is_some() {
@@ -192,13 +192,13 @@ impl Shell {
         Some(self.slides.shift(place.screen, side, view.area.size))
     }
 
-    /// How `window` is seen in a view. `None` if nothing of it is; one whose subsurfaces or popups alone reach into it is,
-    /// too: those may lie anywhere.
+    /// How `window` is drawn in a view. `None` if no part of it is visible. A window with popups is always drawn,
+    /// because popups may lie anywhere.
     pub fn render(&self, window: &Window, view: &View<'_>) -> Option<RenderWindow> {
         let View { output, area, present, .. } = *view;
         let held = self.is_dragged(window.id);
         let place = self.workspaces.place(window.id)?;
-        // Columns are seen on their own output alone, and of a column with tabs one window.
+        // Columns are only drawn on their own output, and only one window of a column with tabs.
         if window.in_strip && (view.screen != Some(place.screen) || window.is_behind && view.overview.is_none()) {
             return None;
         }
@@ -213,7 +213,7 @@ impl Shell {
         }
         let mut pose = window.motion.at(window.rect(), present);
         if self.is_minimised(window.id) {
-            // It has a place in the overview alone, and comes and goes with it.
+            // A minimised window is only drawn in the overview, and fades in and out with it.
             let (layout, share) = view.overview.as_ref()?;
             layout.window(window.id)?;
             pose.opacity *= share;
@@ -229,7 +229,7 @@ impl Shell {
         if let Some((cell, share)) = cell {
             pose.rect = between(pose.rect, cell, share);
         }
-        // In the overview each has its own below it.
+        // In the overview each window has a title below it.
         let own = window.decoration();
         let titles = own.titles.filter(|_| view.overview.is_none());
         let has_bar = own.has_bar && titles.is_some();
@@ -247,13 +247,13 @@ impl Shell {
             popups,
             decoration: Decoration { edge: self.edge_around(window, place), titles, has_bar, ..window.decoration() },
             fills: window.applied != Arrangement::Floating,
-            // What is below one that is on its way is seen around it.
+            // Around a moving window the windows below it are visible.
             fullscreen: window.is_fullscreen() && !moves && !window.is_aside,
             kept_out: window.is_kept_out(),
         })
     }
 
-    /// What the edge around a window on `place` says.
+    /// The border of a window on `place`.
     fn edge_around(&self, window: &Window, place: Place) -> Edge {
         if self.effects.mark.is_none() || window.is_fullscreen() {
             Edge::None
@@ -262,14 +262,14 @@ impl Shell {
         } else if self.focused == Some(window.id)
             && (self.strips.mode(place) == Mode::Strip || window.decoration().stands_free)
         {
-            // A window that floats and draws a frame of its own says by that which it is.
+            // All other floating windows have client-side decorations, which show the focus themselves.
             Edge::Focus
         } else {
             Edge::None
         }
     }
 
-    /// How `window` is seen alone: as it is, wherever it belongs and whatever moves it.
+    /// How `window` is drawn alone, for a screenshot: without animations, effects of its place or other windows.
     pub fn render_alone(&self, window: &Window) -> RenderWindow {
         let popups = self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location));
         RenderWindow {

@@ -1,20 +1,16 @@
-//! The arithmetic of an interactive resize: pure, so that it can be tested without a client.
+//! Arithmetic of an interactive resize. Pure, so that it can be tested without a client.
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::ResizeEdge;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use crate::bounds::MAX_EXTENT;
 
-/// Which edges of a window follow the pointer.
+/// Edges of a window that follow the pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edges {
-    /// The left edge.
     pub left: bool,
-    /// The right edge.
     pub right: bool,
-    /// The top edge.
     pub top: bool,
-    /// The bottom edge.
     pub bottom: bool,
 }
 
@@ -31,13 +27,12 @@ impl From<ResizeEdge> for Edges {
 }
 
 impl Edges {
-    /// Whether none follows: such a resize is none.
     pub fn is_empty(self) -> bool {
         self == Edges::default()
     }
 
-    /// The edges of `rect` next to `point`: those of the corner in whose third it lies, both ways, or else of the one side.
-    /// In the middle of both it is the nearest corner.
+    /// The edges of `rect` nearest to `point`. In a corner (the outer thirds both ways) these are the edges of the
+    /// corner, else the nearest side; in the middle third both ways, the nearest corner.
     pub fn nearest(rect: Rectangle<i32, Logical>, point: Point<f64, Logical>) -> Self {
         let share = |at: f64, start: i32, length: i32| (at - f64::from(start)) / f64::from(length.max(1));
         let (x, y) = (share(point.x, rect.loc.x, rect.size.w), share(point.y, rect.loc.y, rect.size.h));
@@ -50,17 +45,15 @@ impl Edges {
     }
 }
 
-/// The smallest and the largest size that a client accepts; zero means no limit.
+/// Smallest and largest size that a client accepts; zero means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SizeLimits {
-    /// Smallest width and height.
     pub min: Size<i32, Logical>,
-    /// Largest width and height.
     pub max: Size<i32, Logical>,
 }
 
 impl SizeLimits {
-    /// These limits and `others`; where both cannot be kept, these are.
+    /// These limits narrowed by `others`. If both cannot be kept, these limits win.
     pub fn narrowed(self, others: SizeLimits) -> Self {
         let axis = |(min, max): (i32, i32), (other_min, other_max): (i32, i32)| {
             let largest = [max, other_max].into_iter().filter(|max| *max > 0).min();
@@ -72,7 +65,7 @@ impl SizeLimits {
         SizeLimits { min: (min_w, min_h).into(), max: (max_w, max_h).into() }
     }
 
-    /// The size nearest to `size` that the client accepts, at least one pixel either way.
+    /// The size nearest to `size` that the client accepts, at least one pixel in each direction.
     pub fn clamp(self, size: Size<i32, Logical>) -> Size<i32, Logical> {
         let axis = |size: i32, min: i32, max: i32| {
             let min = min.max(1);
@@ -83,8 +76,8 @@ impl SizeLimits {
     }
 }
 
-/// The rectangle of a window that was `start` when the pointer grabbed its `edges` and whose pointer has moved by
-/// `delta` since. Edges that do not follow the pointer stay where they are, whatever the limits do to the others.
+/// The rectangle of a window after the pointer, which grabbed `edges` of the rectangle `start`, has moved by `delta`.
+/// All other edges stay in place, whatever the limits are.
 pub fn resized(
     start: Rectangle<i32, Logical>,
     edges: Edges,
@@ -98,13 +91,13 @@ pub fn resized(
         (false, true) => delta,
         (false, false) => 0,
     };
-    // The sign is decided before a `Size` is made: Smithay asserts that sizes are not negative.
+    // Clamp before making a `Size`, because Smithay asserts that sizes are not negative.
     let width = (start.size.w + grow(edges.left, edges.right, dx)).max(0);
     let height = (start.size.h + grow(edges.top, edges.bottom, dy)).max(0);
     anchored(start, edges, limits.clamp(Size::from((width, height))))
 }
 
-/// `start` with another size, keeping the edges that do not follow the pointer where they are.
+/// `start` with another size; edges that do not follow the pointer stay in place.
 pub fn anchored(start: Rectangle<i32, Logical>, edges: Edges, size: Size<i32, Logical>) -> Rectangle<i32, Logical> {
     let x = if edges.left { start.loc.x + start.size.w - size.w } else { start.loc.x };
     let y = if edges.top { start.loc.y + start.size.h - size.h } else { start.loc.y };

@@ -1,4 +1,4 @@
-//! Limits of size that rules set, beside those that a client states itself.
+//! Size limits that rules set, in addition to the client's own limits.
 
 use smithay::utils::{Logical, Size};
 
@@ -8,22 +8,22 @@ use crate::shell::Desk;
 use crate::state::State;
 
 impl Window {
-    /// The size that it has as long as it floats, or that it is to have by its rules.
+    /// The window's current size, adjusted to its limits if rules set any.
     pub(super) fn ruled_size(&self) -> Size<i32, Logical> {
         let size = self.geometry.size;
-        // Without a rule any size that its client draws is fine, whatever it states.
+        // Without a rule any size that the client draws is fine, even beyond its own limits.
         if self.ruled_limits == SizeLimits::default() { size } else { self.size_limits().clamp(size) }
     }
 }
 
-/// Rules want a window to have one of these sizes.
+/// Sets the size limits from rules.
 pub(super) fn limit(state: &mut State, id: WindowId, limits: SizeLimits) {
     let Some(window) = state.shell.windows.get_mut_quietly(id) else { return };
     if std::mem::replace(&mut window.ruled_limits, limits) == limits {
         return;
     }
     if window.in_strip {
-        // Its column is made as wide as it needs to be.
+        // The strip makes the column as wide as necessary.
         state.need_all();
     }
     if state.shell.window(id).is_some_and(|window| window.placed) {
@@ -31,8 +31,8 @@ pub(super) fn limit(state: &mut State, id: WindowId, limits: SizeLimits) {
     }
 }
 
-/// Asks a floating window for a size within its limits, if it has another. Once: a client that draws another size all the same
-/// is not asked again.
+/// Asks a floating window for a size within its limits, if it has another size. Asks only once: a client may draw
+/// another size all the same.
 pub(super) fn apply(state: &mut State, id: WindowId) {
     let is_for_strip = state.shell.is_for_strip(id);
     let Some(window) = state.shell.windows.get_mut_quietly(id).filter(|_| !is_for_strip) else { return };

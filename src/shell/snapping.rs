@@ -1,4 +1,4 @@
-//! Windows that lie on a half or a quarter of their screen ([`parts`](super::parts)), and leave it.
+//! Snapping of windows to a half or a quarter of their screen ([`parts`](super::parts)), and back.
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
@@ -8,14 +8,14 @@ use super::{Arrangement, Window, WindowId, placement, spaces, visit};
 use crate::shell::Desk;
 use crate::state::State;
 
-/// Puts a floating window on a part of the screen that it is on.
+/// Snaps a floating window to a part of its screen.
 pub(super) fn put_on(state: &mut State, id: WindowId, part: Part) {
     let Some(rect) = state.shell.window(id).map(Window::rect) else { return };
     let Some((_, area)) = state.usable_area(Some(spaces::centre(rect))) else { return };
     put(state, id, part, area, rect);
 }
 
-/// Puts a floating window, which was like `before`, on a part of `area`.
+/// Snaps a floating window to a part of `area`. `before` is its rectangle, for when it is restored.
 pub(super) fn put(
     state: &mut State,
     id: WindowId,
@@ -25,7 +25,7 @@ pub(super) fn put(
 ) {
     let rect = state.shell.below_bar(id, part.of(area));
     let Some(window) = state.shell.window_mut(id) else { return };
-    // As large as its client says that it can be.
+    // Respect the client's size limits.
     let size = window.size_limits().clamp(rect.size);
     let right = if part.side == Side::Right { rect.size.w - size.w } else { 0 };
     let down = if part.row == Some(Row::Lower) { rect.size.h - size.h } else { 0 };
@@ -35,7 +35,7 @@ pub(super) fn put(
     float(state, id, rect.loc + Point::from((right, down)), size);
 }
 
-/// A window that lies on a part of its screen is where it was before, and as large. Returns whether it lay on one.
+/// Restores the place and size of a window before it was snapped. Returns whether it was snapped.
 pub(super) fn give_back(state: &mut State, id: WindowId) -> bool {
     let Some(Snapped { before, .. }) = state.shell.window(id).and_then(|window| window.snapped) else { return false };
     let area = state.usable_area(Some(spaces::centre(before))).map(|(_, area)| state.shell.below_bar(id, area));
@@ -45,7 +45,7 @@ pub(super) fn give_back(state: &mut State, id: WindowId) -> bool {
     true
 }
 
-/// The window floats there from now on, and glides to it.
+/// Moves a floating window to a new place and size, with an animation.
 pub(super) fn float(state: &mut State, id: WindowId, corner: Point<i32, Logical>, size: Size<i32, Logical>) {
     let Some(window) = state.shell.window_mut(id) else { return };
     window.floating = corner;

@@ -1,4 +1,4 @@
-//! Workspaces in a session: switching, sending windows to others, following outputs. The numbers themselves are in
+//! Workspaces in a session: switching, windows on them, and outputs. Their numbers are in
 //! [`workspaces`](super::workspaces).
 
 use smithay::output::Output;
@@ -12,23 +12,22 @@ use crate::shell::{Desk, Hand, Monitor};
 use crate::state::State;
 
 impl Shell {
-    /// Whether a window has content, is on a workspace that is seen, and is not minimised.
+    /// Whether a window is mapped, on a visible workspace, and neither minimised nor behind another tab.
     pub fn is_visible(&self, id: WindowId) -> bool {
         self.window(id).is_some_and(|window| window.mapped && !window.is_behind) && self.workspaces.is_visible(id)
     }
 
-    /// The same of all windows, bottom to top.
+    /// All visible windows, bottom to top.
     pub fn visible_windows(&self) -> impl DoubleEndedIterator<Item = &Window> {
         self.windows().filter(|window| !window.is_behind && self.workspaces.is_visible(window.id))
     }
 
-    /// Whether a window has content and is on a workspace that is seen, though it may be minimised, or another one of its column
-    /// may lie before it.
+    /// Whether a window is mapped and on a visible workspace. It may be minimised or behind another tab.
     pub fn is_there(&self, id: WindowId) -> bool {
         self.window(id).is_some_and(|window| window.mapped) && self.workspaces.is_on_shown(id)
     }
 
-    /// Whether all of a window's rectangle is on its output, if it is part of a strip; others may reach beyond it.
+    /// Whether a window in a strip lies wholly on its output. Always true for other windows.
     pub fn is_seen_whole(&self, id: WindowId) -> bool {
         let place = self.workspaces.place(id);
         let full = place.and_then(|place| self.strips.full(place.screen)).filter(|_| self.is_tile(id));
@@ -36,17 +35,17 @@ impl Shell {
         full.is_none_or(|full| full.contains_rect(rect))
     }
 
-    /// Those, the one used last first.
+    /// Windows on visible workspaces, the most recently used first.
     pub fn used_last_first(&self) -> Vec<WindowId> {
         let mut windows: Vec<&Window> = self.windows().rev().filter(|window| self.is_there(window.id)).collect();
-        // Where all of them float they lie in that order, unless one can have the focus below others.
+        // Floating windows are stacked in this order already, unless a window can have the focus below others.
         if self.strips.is_used() || self.focus_follows_pointer {
             windows.sort_by_key(|window| std::cmp::Reverse(window.focused_last));
         }
         windows.into_iter().map(|window| window.id).collect()
     }
 
-    /// Windows were used in this order, the last of them last, and lie above each other in it.
+    /// Sets the stacking order and the order of last use, from the bottom (used first) to the top (used last).
     pub fn put_in_order(&mut self, used: &[WindowId]) {
         self.restack(used);
         for id in used {
@@ -56,29 +55,29 @@ impl Shell {
         }
     }
 
-    /// Whether the window is held by the pointer or a finger: it goes where the person goes.
+    /// Whether the window is dragged by the pointer or a finger.
     pub(super) fn is_dragged(&self, id: WindowId) -> bool {
         self.drag.as_ref().is_some_and(|drag| drag.window == id)
     }
 
-    /// A window, those that it is a dialog of, and all their dialogs.
+    /// A window, its ancestors, and all their dialogs.
     pub(super) fn family(&self, id: WindowId) -> Vec<WindowId> {
         let eldest = self.ancestors(id).pop().unwrap_or(id);
         std::iter::once(eldest).chain(self.descendants(eldest)).collect()
     }
 }
 
-/// What windows were told of.
+/// The state when windows were last sent `activated` and `suspended`.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// [`Shell::changes`] then; `None` before the first time.
+    /// [`Shell::changes`] at that time; `None` before the first time.
     changes: Option<ShellRevision>,
     focused: Option<WindowId>,
     in_overview: bool,
 }
 
-/// Tells windows which of them has the focus, and which nobody can see: those may stop drawing. Only those are looked at
-/// that it may be another answer for.
+/// Sends windows the states `activated` (the focused window) and `suspended` (hidden windows, which may stop drawing).
+/// Only checks windows whose state may have changed.
 pub(super) fn tell_windows(shell: &mut Shell) {
     let now =
         Told { changes: Some(shell.changes()), focused: shell.focused, in_overview: shell.overlays.overview.is_on() };
@@ -112,11 +111,11 @@ pub(super) fn tell_windows(shell: &mut Shell) {
             let suspended = !is_seen && !shell.overlays.overview.is_on();
             window.told == Some((shell.focused == Some(window.id), suspended))
         }),
-        "a window was not told what it is"
+        "a window was not sent its focus or suspended state"
     );
 }
 
-/// The output that keys act on: that of the focused window, or else that under the pointer.
+/// The output that shortcuts act on: that of the focused window, or else the output under the pointer.
 pub fn current_screen(state: &State) -> Option<Screen> {
     let workspaces = &state.shell.workspaces;
     let focused = state.shell.focused.and_then(|id| workspaces.place(id)).map(|place| place.screen);
@@ -124,14 +123,14 @@ pub fn current_screen(state: &State) -> Option<Screen> {
     focused.or_else(|| workspaces.screen(&output.name()))
 }
 
-/// The window that has the focus on an output once the window that had it on `place` is not seen there any more.
+/// The window that gets the focus on an output after the focused window on `place` has vanished.
 pub(super) fn next_on(state: &State, place: Place) -> Option<WindowId> {
     let shell = &state.shell;
     let there = |window: &&Window| shell.workspaces.place(window.id).map(|it| it.screen) == Some(place.screen);
     shell.next_in_strip(place).or_else(|| shell.visible_windows().rfind(there).map(|window| window.id))
 }
 
-/// Shows a workspace of an output. The window used last there has the focus; a window that is held comes along.
+/// Shows a workspace. Its most recently used window gets the focus. A dragged window moves to the workspace.
 pub fn switch(state: &mut State, to: Place) {
     if !state.shell.workspaces.switch(to.screen, to.number) {
         return;
@@ -149,7 +148,7 @@ pub fn switch(state: &mut State, to: Place) {
     activate(state, held.or(next));
 }
 
-/// The focus goes to what is seen on another output, and the pointer with it if nothing is there.
+/// Focuses the visible workspace of another output. If it has no windows nothing happens.
 pub fn go_to_output(state: &mut State, screen: Screen) {
     let place = Place { screen, number: state.shell.workspaces.active(screen) };
     let there = |window: &&Window| state.shell.workspaces.place(window.id) == Some(place);
@@ -160,7 +159,7 @@ pub fn go_to_output(state: &mut State, screen: Screen) {
     }
 }
 
-/// A window got to another place by itself or by hand: it belongs to what is seen on the output that its middle is on.
+/// Called after a window was moved: assigns it to the active workspace of the output that contains its centre.
 pub(super) fn settle(state: &mut State, id: WindowId) {
     let is_free = state.shell.is_visible(id) && !state.shell.is_for_strip(id);
     let Some(window) = state.shell.window(id).filter(|_| is_free) else { return };
@@ -179,7 +178,7 @@ pub(super) fn settle(state: &mut State, id: WindowId) {
     }
 }
 
-/// A window that is seen is to be seen on another output.
+/// Moves a visible window to the active workspace of another output.
 pub(super) fn bring_to(state: &mut State, id: WindowId, screen: Option<Screen>) {
     let Some(place) = state.shell.workspaces.place(id).filter(|_| state.shell.is_visible(id)) else { return };
     if let Some(screen) = screen.filter(|screen| *screen != place.screen) {
@@ -188,8 +187,8 @@ pub(super) fn bring_to(state: &mut State, id: WindowId, screen: Option<Screen>) 
     }
 }
 
-/// A window appears: on the workspace of the window that it is a dialog of, on that which a rule names for its
-/// application, or on the one seen on `output`. Returns whether it is seen there.
+/// Assigns a new window to a workspace: that of its parent, the one that a rule names for it, or the active one of
+/// `output`. Returns whether the window is visible there.
 pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> bool {
     let app_id = state.shell.window(id).and_then(super::Window::app_id).unwrap_or_default();
     let wishes = wishes::of(state, id);
@@ -230,14 +229,14 @@ pub(super) fn output_of(state: &State, screen: Screen) -> Option<(Output, Rectan
     found.map(|(output, area)| (output.clone(), area))
 }
 
-/// The rectangle of an output that is plugged in (global logical coordinates).
+/// Rectangle of an output that is plugged in (global logical coordinates).
 pub fn area_of(state: &State, screen: Screen) -> Option<Rectangle<i32, Logical>> {
     let name = state.shell.workspaces.name(screen)?;
     state.output_areas().find(|(output, _)| output.name() == name).map(|(_, area)| area)
 }
 
-/// Outputs came or went: workspaces go with them. Windows that come home get back the place that they had there; which those
-/// are.
+/// Called after an output was plugged or unplugged: updates the workspaces. Windows that return to their own output get
+/// back their places there; returns these windows.
 pub(super) fn follow_outputs(state: &mut State) -> Vec<WindowId> {
     let outputs: Vec<_> =
         state.outputs().map(|output| (output.name(), Monitor::of(output).map(str::to_owned))).collect();
@@ -257,7 +256,6 @@ pub(super) fn follow_outputs(state: &mut State) -> Vec<WindowId> {
     back
 }
 
-/// The middle of a rectangle.
 pub(super) fn centre(rect: Rectangle<i32, Logical>) -> Point<f64, Logical> {
     rect.loc.to_f64() + rect.size.to_f64().to_point().downscale(2.0)
 }

@@ -1,4 +1,4 @@
-//! Which window lies above which: the focused one on top, children above their parents.
+//! Stacking order: the focused window on top, children above their parents.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::shell::xdg::{ToplevelSurface, XdgToplevelSurfaceData};
@@ -9,7 +9,7 @@ use crate::guard;
 use crate::state::State;
 
 impl Shell {
-    /// Raises a window above all others that are not its children. Its ancestors come up with it, below it.
+    /// Raises a window above all other windows except its children. Its ancestors are raised to just below it.
     pub(crate) fn raise(&mut self, id: WindowId) {
         let mut family = self.ancestors(id);
         family.reverse();
@@ -22,7 +22,7 @@ impl Shell {
         }
     }
 
-    /// Puts windows in a stated order on top of all others, the last one topmost.
+    /// Puts windows on top of all others in this order.
     pub(crate) fn restack(&mut self, bottom_to_top: &[WindowId]) {
         self.windows.restack(bottom_to_top);
     }
@@ -35,12 +35,12 @@ impl Shell {
         self.window(id)?.parent
     }
 
-    /// Nearest first.
+    /// Ancestors of a window, nearest first.
     pub(super) fn ancestors(&self, id: WindowId) -> Vec<WindowId> {
         std::iter::successors(self.parent_of(id), |ancestor| self.parent_of(*ancestor)).take(MAX_NESTING).collect()
     }
 
-    /// In stacking order.
+    /// In stacking order, bottom to top.
     pub(super) fn descendants(&self, id: WindowId) -> Vec<WindowId> {
         let dialogs = self.windows.iter().filter(|window| window.parent.is_some()).map(|window| window.id);
         dialogs.filter(|other| self.ancestors(*other).contains(&id)).collect()
@@ -56,18 +56,18 @@ impl Shell {
     }
 }
 
-/// Whether `surface` is a window's.
+/// Whether `surface` is the root surface of a window.
 pub fn is_window(state: &State, surface: &WlSurface) -> bool {
     state.shell.window_of_root(surface).is_some()
 }
 
-/// The surface of the window that the window of `surface` is kept above.
+/// The surface of the parent of the window of `surface`.
 pub fn parent_surface(state: &State, surface: &WlSurface) -> Option<WlSurface> {
     state.shell.toplevel_of(surface)?.parent()
 }
 
-/// Has the window of `surface` kept above that of `parent`, which may be another client's, or above nobody's. `false`: it
-/// would come to lie above itself.
+/// Sets or removes the parent of the window of `surface`. The parent may belong to another client. Returns `false` if
+/// the window would become its own ancestor.
 pub fn set_parent(state: &mut State, surface: &WlSurface, parent: Option<&WlSurface>) -> bool {
     let id = state.shell.window_of_root(surface).map(|window| window.id);
     let above = parent.and_then(|parent| state.shell.window_of_root(parent)).map(|window| window.id);
@@ -80,7 +80,7 @@ pub fn set_parent(state: &mut State, surface: &WlSurface, parent: Option<&WlSurf
     !is_circle
 }
 
-/// The children of a window that goes away get its parent, as the protocol wants it.
+/// Gives the children of a destroyed window its parent, as the protocol demands.
 pub(super) fn adopt_children(shell: &mut Shell, gone: WindowId, toplevel: &ToplevelSurface) {
     let grandparent = (shell.parent_of(gone), toplevel.parent());
     for window in shell.windows.iter_mut().filter(|window| window.parent == Some(gone)) {

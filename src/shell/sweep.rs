@@ -1,5 +1,5 @@
-//! Windows, popups and layer surfaces whose objects are gone, and whose end nobody has heard of: after a bug, or because their
-//! client has left so much that it is not all met at once.
+//! Removes windows, popups and layer surfaces whose protocol objects are gone without notice: after a bug, or because
+//! their client has left so many objects that they are destroyed in several steps.
 
 use smithay::reexports::wayland_server::Resource;
 
@@ -7,7 +7,7 @@ use super::{Hand, animation, focus_next, gone, layers, popup, toplevel_destroyed
 use crate::guard::floor::{self, catch};
 use crate::state::State;
 
-/// Forgets the windows, popups and layer surfaces whose objects are gone, if nobody has told so.
+/// Removes windows, popups and layer surfaces whose protocol objects are gone.
 pub fn forget_gone(state: &mut State) {
     let toplevels = state.shell.windows.iter().map(|window| &window.toplevel).filter(|toplevel| !toplevel.alive());
     for toplevel in toplevels.cloned().collect::<Vec<_>>() {
@@ -27,14 +27,14 @@ pub fn forget_gone(state: &mut State) {
     }
 }
 
-/// Windows, popups and layer surfaces of clients that have ended are not seen any more. What is kept of them is let go of later.
+/// Hides windows, popups and layer surfaces of clients that have disconnected. They are removed later.
 pub fn hide_gone(state: &mut State) {
     let shell = &state.shell;
     let are_gone = shell.windows().filter(|window| !window.surface().is_alive());
     let windows: Vec<_> = are_gone.map(|window| (window.id, window.surface().clone())).collect();
     let are_gone = shell.popups.iter().map(|popup| popup.surface()).filter(|surface| !surface.is_alive());
     let popups: Vec<_> = are_gone.cloned().collect();
-    // All of them before anybody looks for who is to have the focus.
+    // Unmap all of them first, so that none of them gets the focus.
     for (id, surface) in &windows {
         animation::about_to_destroy(state, surface);
         if let Some(window) = state.shell.window_mut(*id) {

@@ -1,11 +1,11 @@
-//! What fingers move together: columns along their strip, the eye along the workspaces, the overview.
+//! Multi-finger gestures: scrolling a strip, switching workspaces, opening the overview.
 //!
-//! What is moved is where the fingers will be when a frame is shown ([`Pulled`]), and ends by where it is and how fast when they
-//! let go.
+//! The value follows the predicted position of the fingers at presentation time ([`Pulled`]). At the release its goal
+//! depends on its position and velocity.
 //!
 //! ```text
-//!   begin ─► held: follows the fingers ─► let go ─► position + velocity · AHEAD ─► the nearest place of rest
-//!     └ what moved by itself stops, where it is
+//!   begin ─► held: follows the fingers ─► released ─► position + velocity · AHEAD ─► the nearest place of rest
+//!     └ a running animation stops where it is
 //! ```
 
 use smithay::utils::{Logical, Point};
@@ -19,47 +19,46 @@ use crate::state::State;
 use upbeat_timing::motion::pulled::Pulled;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// What is let go comes to rest nearest to where it would be so much later.
+/// A released value comes to rest nearest to its extrapolated position after this time.
 const AHEAD: Span = Span::from_millis(200);
-/// The share of the height of a screen that a finger on it goes until all of the overview is there.
+/// Way of a finger on a touchscreen that opens the overview, as a share of the screen's height.
 const OVERVIEW_WAY: f64 = 0.4;
-/// How far fingers go on a touchpad for the next workspace and for the overview, in the coordinates of pointer motion: a third
-/// of a small one.
+/// Way of fingers on a touchpad for the next workspace or the overview, in the unit of pointer motion: a third of a
+/// small touchpad.
 const TOUCHPAD_WAY: f64 = 300.0;
-/// And for a strip that is moved by the width of the screen: four times as far.
+/// Way on a touchpad that scrolls a strip by the width of the screen: four times as far.
 const TOUCHPAD_SCREEN: f64 = 1200.0;
 
-/// What is moved.
+/// The value that a gesture moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
-    /// The columns of the workspace that is seen.
+    /// The scroll position of the visible workspace's columns.
     Columns,
-    /// The eye, from workspace to workspace.
+    /// The viewport, from workspace to workspace.
     Spaces,
-    /// The overview, there or back.
+    /// The visible share of the overview.
     Overview,
 }
 
-/// Where the fingers are.
+/// The device that the fingers are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fingers {
-    /// On what they move.
+    /// A touchscreen: the fingers lie on the moved content.
     OnScreen,
-    /// On a touchpad.
     OnTouchpad,
 }
 
-/// Fingers that move something.
+/// A gesture in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Swipe {
     along: Along,
-    /// The workspace that was seen when they began.
+    /// The active workspace when the gesture began.
     place: Place,
     vertical: bool,
 }
 
-/// What fingers that have gone this `way` on `screen` move; with more of them than three the eye goes along workspaces that lie
-/// below each other.
+/// The value that a gesture on `screen` moves if the fingers have gone this `way`. More than three fingers (`many`)
+/// switch workspaces that lie below each other.
 pub fn meant(state: &State, screen: Screen, way: Point<f64, Logical>, many: bool) -> Option<Along> {
     let shell = &state.shell;
     let place = Place { screen, number: shell.workspaces.active(screen) };
@@ -73,12 +72,13 @@ pub fn meant(state: &State, screen: Screen, way: Point<f64, Logical>, many: bool
     }
 }
 
-/// Fingers rest on `screen`: what moves by itself there stops, and they have it. Returns whether anything did.
+/// Fingers were put down on `screen`: stops a running animation there and holds its value. Returns whether there was
+/// one.
 pub fn stop(state: &mut State, screen: Screen, fingers: Fingers, at: Instant) -> bool {
     moving(state, screen).is_some_and(|along| begin(state, along, screen, fingers, at))
 }
 
-/// What moves by itself on `screen`, if fingers may stop it.
+/// The value that is being animated on `screen`, if fingers may stop it.
 fn moving(state: &State, screen: Screen) -> Option<Along> {
     let (shell, now) = (&state.shell, state.clock.now());
     let place = Place { screen, number: shell.workspaces.active(screen) };
@@ -89,7 +89,7 @@ fn moving(state: &State, screen: Screen) -> Option<Along> {
     spaces.or_else(|| shell.pans.moves_after(place, now).then_some(Along::Columns))
 }
 
-/// Fingers have it from now on. Returns whether they do.
+/// Starts a gesture that holds the value. Returns whether it can.
 pub fn begin(state: &mut State, along: Along, screen: Screen, fingers: Fingers, at: Instant) -> bool {
     let is_busy = state.shell.swipe.is_some() || state.shell.drag.is_some() || state.shell.lock.takes_input();
     let Some(area) = spaces::area_of(state, screen).filter(|_| !is_busy) else { return false };
@@ -147,7 +147,7 @@ fn changed(state: &mut State) {
     state.need_all();
 }
 
-/// The fingers went on by `delta`.
+/// The fingers moved by `delta`.
 pub fn moved(state: &mut State, at: Instant, delta: Point<f64, Logical>) {
     let Some(Swipe { along, place, vertical }) = state.shell.swipe else { return };
     let shell = &mut state.shell;
@@ -162,10 +162,10 @@ pub fn moved(state: &mut State, at: Instant, delta: Point<f64, Logical>) {
     }
 }
 
-/// The fingers let go, or what they did counts for nothing.
+/// Ends the gesture. A gesture that was `cancelled` has no velocity, and switches nothing.
 pub fn end(state: &mut State, at: Instant, cancelled: bool) {
     let Some(Swipe { along, place, .. }) = state.shell.swipe.take() else { return };
-    // Where it would be a little later.
+    // The extrapolated position at the time of rest.
     let onward = |hand: &mut Pulled| {
         let velocity = if cancelled { 0.0 } else { hand.velocity(at) };
         hand.at(at) + velocity * AHEAD.as_seconds_f64()
@@ -190,7 +190,7 @@ pub fn end(state: &mut State, at: Instant, cancelled: bool) {
                 _ if to <= -1.0 => from.previous(),
                 _ => from,
             };
-            // Somebody may have gone elsewhere meanwhile.
+            // Even if the number is unchanged, because another workspace may be active by now.
             if eye.is_some() {
                 spaces::switch(state, Place { number, ..place });
             }
@@ -206,7 +206,7 @@ pub fn end(state: &mut State, at: Instant, cancelled: bool) {
     changed(state);
 }
 
-/// Whether fingers move anything.
+/// Whether a gesture is in progress.
 pub const fn is_held(state: &State) -> bool {
     state.shell.swipe.is_some()
 }

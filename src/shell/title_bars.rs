@@ -1,5 +1,6 @@
-//! The title bar of a window that floats and leaves its decoration to us: above it, as [titles](super::titles) above a column
-//! are, but without a distance, with a cross at its right end. What lies above the window lies above it, and what lies below it is below.
+//! Title bars of floating windows with server-side decorations, with a close button at the right end. A title bar lies
+//! directly above its window and has the window's place in the stacking order. It looks like the
+//! [titles](super::titles) above a column with tabs.
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
@@ -7,37 +8,36 @@ use super::titles::TITLES;
 use super::{Arrangement, Shell, Window, WindowId};
 use crate::shell::geometry;
 
-/// What of a title bar is at a point.
+/// The part of a title bar at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// Whose it is.
     pub window: WindowId,
-    /// It is the cross, which closes the window.
+    /// The point is on the close button.
     pub closes: bool,
 }
 
 impl Shell {
-    /// Windows with a title bar of their own.
+    /// Windows with a title bar.
     pub fn barred(&self) -> impl Iterator<Item = WindowId> {
         let windows = self.effects.title_bars.then(|| self.windows());
         windows.into_iter().flatten().filter(|window| self.bar_height(window) > 0).map(|window| window.id)
     }
 
-    /// How much higher than itself a window is with its title bar, in logical pixels.
+    /// Height of a window's title bar, in logical pixels; 0 without one.
     pub(super) fn bar_height(&self, window: &Window) -> i32 {
         let floats = window.applied == Arrangement::Floating && window.wanted == Arrangement::Floating;
-        // What is outside of its geometry is its own decoration, whatever it said.
+        // A window that draws beyond its geometry has its own decoration, whatever mode it negotiated.
         let is_bare = window.leaves_decoration && window.extent == window.geometry;
         if self.effects.title_bars && is_bare && floats && !window.in_strip { TITLES } else { 0 }
     }
 
-    /// A window with its title bar.
+    /// Rectangle of a window and its title bar.
     pub(super) fn with_bar(&self, window: &Window) -> Rectangle<i32, Logical> {
         let (rect, bar) = (window.rect(), self.bar_height(window));
         Rectangle::new(rect.loc - Point::from((0, bar)), rect.size + Size::from((0, bar)))
     }
 
-    /// What of `area` is left for a window below its title bar.
+    /// The part of `area` that is left for a window below its title bar.
     pub(super) fn below_bar(&self, id: WindowId, area: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
         let bar = self.window(id).map_or(0, |window| self.bar_height(window)).min(area.size.h - 1).max(0);
         Rectangle::new(area.loc + Point::from((0, bar)), Size::from((area.size.w, area.size.h - bar)))
@@ -45,7 +45,7 @@ impl Shell {
 
     /// The title bar at `point` (global logical coordinates), if nothing lies above it.
     pub fn bar_at(&self, point: Point<f64, Logical>) -> Option<Bar> {
-        // Asked with every frame: what is not shown costs nothing beside a thousand windows.
+        // Called for every frame: without title bars this must cost nothing, even with a thousand windows.
         if !self.effects.title_bars {
             return None;
         }

@@ -1,7 +1,7 @@
-//! Titles above a column of which one window is seen at a time: what they say, and which window lies where among them.
+//! Titles above a column with tabs, and title bars: their text, and the window at a point among them.
 //!
-//! The window that is seen carries them: they move, fade and go with it, below whatever lies above it. What they look like is
-//! drawn once, when it changes (`output/scene/titles`).
+//! The titles belong to the visible window of the column. They move and fade with it, and have its place in the
+//! stacking order. Their picture is drawn once for each change (`output/scene/titles`).
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
@@ -9,70 +9,64 @@ use super::{Shell, WindowId};
 use crate::scene::Picture;
 use crate::shell::geometry;
 
-/// How high titles are above columns with tabs, in logical pixels: a line of text, what is around it, and some distance to the
-/// window below.
+/// Height of titles, in logical pixels: a line of text, its margins, and the gap to the window below.
 pub const TITLES: i32 = 28;
 
-/// So much of that is the distance; title bars of windows that float have none.
+/// The gap, which is part of [`TITLES`]. Title bars of floating windows have none.
 pub const BELOW: i32 = 4;
 
-/// What they say, and how large they are.
+/// Text and size of titles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Says {
-    /// Every window of the column, from left to right, with its title.
+    /// Titles of all windows of the column, from left to right.
     pub tabs: Vec<Tab>,
-    /// There is a cross at the right end.
+    /// There is a close button at the right end.
     pub closes: bool,
-    /// All of them, in physical pixels.
+    /// Size of the whole picture, in physical pixels.
     pub size: (i32, i32),
-    /// Physical pixels for one logical one.
+    /// Physical pixels per logical pixel.
     pub scale: f64,
-    /// The radius of the upper corners, in physical pixels.
+    /// Radius of the upper corners, in physical pixels.
     pub radius: i32,
 }
 
-/// One of them.
+/// Title of one window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tab {
-    /// Whose it is.
     pub window: WindowId,
-    /// What it says.
     pub title: String,
-    /// And its program, where the title cannot be written.
+    /// Shown where the title cannot be drawn.
     pub app_id: String,
-    /// How it looks.
     pub look: TabLook,
 }
 
-/// How a title looks.
+/// State of a window that its title shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TabLook {
-    /// Its window is not seen.
+    /// Hidden behind the visible window of the column.
     Behind,
-    /// It is.
+    /// Visible, without the focus.
     Seen,
-    /// It has the focus.
+    /// Visible, with the focus.
     Focused,
-    /// It wants to be looked at.
+    /// The window asks for attention.
     Urgent,
 }
 
-/// Titles as they are drawn.
+/// Titles and their picture.
 #[derive(Clone, Debug)]
 pub struct Titles {
-    /// What they say.
     pub says: Says,
-    /// What they look like.
     pub picture: Picture,
 }
 
 impl Shell {
-    /// The windows of every column of which one is seen at a time, that one first.
+    /// Every column with tabs: its visible window, and all its windows.
     pub fn tabbed(&self) -> Vec<(WindowId, Vec<WindowId>)> {
         self.strips.tabbed().filter(|(seen, _)| self.is_tile(*seen)).collect()
     }
 
-    /// What titles above a column with these windows say, of which `seen` is seen.
+    /// The titles above a column of these windows, of which `seen` is visible.
     pub fn says(&self, seen: WindowId, windows: &[WindowId], scale: f64, size: (i32, i32)) -> Says {
         let tab = |id: &WindowId| {
             let (title, app_id) = self.window(*id).map_or((None, None), |window| (window.title(), window.app_id()));
@@ -88,19 +82,17 @@ impl Shell {
         Says { tabs: windows.iter().map(tab).collect(), closes: !self.is_tile(seen), size, scale, radius: 0 }
     }
 
-    /// The titles that a window carries.
     pub fn titles(&self, id: WindowId) -> Option<&Titles> {
         self.window(id)?.titles.as_ref()
     }
 
-    /// A window carries these titles from now on, or none.
     pub fn set_titles(&mut self, id: WindowId, titles: Option<Titles>) {
         if let Some(window) = self.window_mut(id) {
             window.titles = titles;
         }
     }
 
-    /// Whose title is at `point` (global logical coordinates), if nothing lies above it.
+    /// The window whose tab is at `point` (global logical coordinates), if nothing lies above it.
     pub fn title_at(&self, point: Point<f64, Logical>) -> Option<WindowId> {
         let output = self.layers.outputs().find(|output| geometry(output).to_f64().contains(point));
         let is_covered = self.lock.takes_input()

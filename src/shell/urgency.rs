@@ -1,6 +1,6 @@
-//! Windows whose clients want them to be looked at and may not move the focus. They say so until they have it: to bars and to
-//! those who follow what happens ([`Workspaces::is_urgent`](super::workspaces::Workspaces::is_urgent)), by an edge around them,
-//! and to rules.
+//! Urgent windows: windows whose clients ask for attention but may not take the focus. They are urgent until they get
+//! the focus. Urgency is shown to bars and IPC clients
+//! ([`Workspaces::is_urgent`](super::workspaces::Workspaces::is_urgent)), by a border, and to rules.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -11,10 +11,10 @@ use crate::shell::Desk;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Span};
 
-/// How long a window that was activated before it has content may take to have some: as long as a token may take to be used.
+/// Time that a window without content has to get some after an activation; as long as a token is valid.
 const ACTIVATION_LASTS: Span = Span::from_seconds(30);
 
-/// The client of the window that `surface` is part of wants it to be looked at.
+/// The client of `surface` asks for attention for its window.
 pub fn urge(state: &mut State, surface: &WlSurface) {
     let window = state.shell.window_of(surface).filter(|window| window.mapped).map(|window| window.id);
     if let Some(id) = window.filter(|id| state.shell.focused != Some(*id)) {
@@ -22,8 +22,8 @@ pub fn urge(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// The client of the window that `surface` is part of may move the focus there, as an activation token says. A window that has no
-/// content yet gets it with its first.
+/// The client of `surface` has a valid activation token for its window: focuses the window. A window without content
+/// gets the focus with its first content.
 pub fn activate_by_token(state: &mut State, surface: &WlSurface) {
     let now = state.clock.now();
     match state.shell.window_of(surface).map(|window| (window.id, window.mapped)) {
@@ -36,9 +36,8 @@ pub fn activate_by_token(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// A window that has just come gets the focus. One from inside a sandbox does not get it in the middle of a word that a person
-/// types for another program: it is urgent, as one that asks for the focus without a right to it. Unless a rule gives it the focus
-/// (`is_wished`), or an activation token has.
+/// Focuses a new window. A new window of a sandboxed client becomes urgent instead if the user is typing into another
+/// client at that moment, unless a rule (`is_wished`) or an activation token gives it the focus.
 pub(super) fn focus_new(state: &mut State, id: WindowId, is_wished: bool) {
     let now = state.clock.now();
     let activated = state.shell.windows.get_mut_quietly(id).and_then(|window| window.activated.take());
@@ -55,7 +54,7 @@ pub(super) fn focus_new(state: &mut State, id: WindowId, is_wished: bool) {
     }
 }
 
-/// A window has the focus.
+/// Called when a window gets the focus.
 pub(super) fn calm(state: &mut State, id: WindowId) {
     set(state, id, false);
 }

@@ -1,4 +1,4 @@
-//! Tells surfaces which outputs they are on, at what scale to draw there, and into which memory.
+//! Sends surfaces their outputs (`wl_surface.enter` and `leave`), preferred scale and transform, and dmabuf feedback.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::Resource;
@@ -14,8 +14,8 @@ use crate::shell::Desk;
 use crate::state::State;
 use crate::surface::scanout;
 
-/// Sends enter and leave events, preferred scale and transform for a window and its popups, each where it is itself, and the
-/// bounds of the window.
+/// Sends enter and leave events, preferred scale and transform to a window and its popups, each by its own place, and
+/// the bounds of the window.
 pub fn update_outputs(state: &mut State, id: WindowId) {
     let changes = state.shell.changes();
     let Some(window) = state.shell.window(id).filter(|window| window.visited != Some(changes)) else { return };
@@ -24,7 +24,7 @@ pub fn update_outputs(state: &mut State, id: WindowId) {
         state.shell.popups_of(window.surface()).map(|(popup, at)| (popup.surface().clone(), popup.rect_at(at))),
     );
     let visible = window.is_mapped();
-    // Columns are on their own output alone, in view or not.
+    // Columns are only on their own output, even while they are scrolled out of view.
     let own = state.shell.workspaces.place(id).filter(|_| window.in_strip);
     let own = own.and_then(|place| state.shell.workspaces.name(place.screen));
     let lies_on = |output: &Output, area: Rectangle<i32, Logical>, rect: Rectangle<i32, Logical>| {
@@ -36,12 +36,13 @@ pub fn update_outputs(state: &mut State, id: WindowId) {
         for (output, area) in state.output_areas() {
             let inside = lies_on(output, area, *rect);
             for_each_surface(root, |surface, _| if inside { output.enter(surface) } else { output.leave(surface) });
-            // The sharpest output decides, as other compositors do: scaling down looks better than scaling up.
+            // The output with the greatest scale decides, as in other compositors, since scaling down looks better than
+            // scaling up.
             if inside && preferred.as_ref().is_none_or(|best| is_sharper(output, best)) {
                 preferred = Some(output.clone());
             }
         }
-        // A popup outside of all outputs is drawn for its window's output.
+        // A popup outside of all outputs uses its window's output.
         let preferred = preferred.or_else(|| of_window.clone());
         if let Some(output) = &preferred {
             for_each_surface(root, |surface, states| prefer(surface, states, output));
@@ -58,17 +59,18 @@ fn is_sharper(output: &Output, than: &Output) -> bool {
     output.current_scale().fractional_scale() > than.current_scale().fractional_scale()
 }
 
-/// A popup or its tree has changed: its window or layer surface is visited with all of its popups.
+/// Called after a popup or its tree has changed: updates its window or layer surface with all its popups.
 pub(super) fn update_popup(state: &mut State, root: &WlSurface) {
     let Some(owner) = state.shell.outermost(root) else { return };
     match state.shell.window_of_root(&owner).map(|window| window.id) {
-        // Once in a turn, however often clients commit.
+        // At the end of the turn, so that it is done once, however often clients commit.
         Some(id) => _ = state.shell.unvisited.insert(id),
         None => update_layer(state, &owner),
     }
 }
 
-/// A popup is to be mapped at `rect` (global logical coordinates): its first buffer is for the output there.
+/// Sends the preferred scale to a popup before it is mapped at `rect` (global logical coordinates), so that its first
+/// buffer is drawn for the right output.
 pub(super) fn announce(state: &State, root: &WlSurface, rect: Rectangle<i32, Logical>) {
     let there = state.output_areas().filter(|(_, area)| area.overlaps(rect)).map(|(output, _)| output);
     let sharpest = there.reduce(|best, output| if is_sharper(output, best) { output } else { best });
@@ -77,7 +79,7 @@ pub(super) fn announce(state: &State, root: &WlSurface, rect: Rectangle<i32, Log
     }
 }
 
-/// Sends enter, preferred scale and transform to all of a tree that is on `output` and nowhere else.
+/// Sends enter, preferred scale and transform to all surfaces of a tree that is only on `output`.
 pub fn show_on(root: &WlSurface, output: &Output) {
     for_each_surface(root, |surface, states| {
         output.enter(surface);
@@ -85,7 +87,7 @@ pub fn show_on(root: &WlSurface, output: &Output) {
     });
 }
 
-/// The same for a layer surface and its popups.
+/// Sends enter or leave, preferred scale and transform to a layer surface and its popups.
 pub fn update_layer(state: &mut State, root: &WlSurface) {
     let changes = state.shell.changes();
     let Some(pinned) = state.shell.layers.of_root(root).filter(|pinned| pinned.visited != Some(changes)) else {
@@ -101,7 +103,7 @@ pub fn update_layer(state: &mut State, root: &WlSurface) {
             } else {
                 output.leave(surface);
             }
-            // It is never anywhere else: before it has content it draws for that.
+            // Also before it has content, because it can never be on another output.
             prefer(surface, states, &output);
         });
     }
@@ -110,21 +112,22 @@ pub fn update_layer(state: &mut State, root: &WlSurface) {
     }
 }
 
-/// A tree that is on `output` alone is not shown there any more.
+/// Sends leave to a tree that was only on `output`.
 pub fn leave_layer(root: &WlSurface, output: &Output) {
     if root.is_alive() {
         for_each_surface(root, |surface, _| output.leave(surface));
     }
 }
 
-/// A tree is not shown any more.
+/// Sends leave for all outputs to a tree that is hidden.
 pub(super) fn leave_all(state: &State, root: &WlSurface) {
     for (output, _) in state.output_areas().filter(|_| root.is_alive()) {
         for_each_surface(root, |surface, _| output.leave(surface));
     }
 }
 
-/// `parent` has a subsurface more, which was told nothing yet: the next commit of its window or popup tells it.
+/// `parent` has a new subsurface, which has been sent nothing yet: the next commit of its window or layer surface
+/// updates it.
 pub fn joined(state: &mut State, parent: &WlSurface) {
     let Some(root) = state.shell.outermost(parent) else { return };
     if let Some(window) = state.shell.windows.of_root_mut_quietly(&root) {
@@ -134,7 +137,7 @@ pub fn joined(state: &mut State, parent: &WlSurface) {
     }
 }
 
-/// Tells every surface that `output` is no longer one that it is on: it is about to go.
+/// Sends leave to every surface on `output`, which is about to be removed.
 pub fn leave(state: &State, output: &Output) {
     let windows = state.shell.windows.iter().map(Window::surface);
     for owner in windows.chain(state.shell.layers.shown().map(Pinned::surface)) {
@@ -148,7 +151,7 @@ pub fn leave(state: &State, output: &Output) {
     }
 }
 
-/// Before a surface is on any output, the scale of the first one is the best guess.
+/// Sends the scale of the first output to a surface that is on no output yet: the best guess.
 pub fn prefer_likely_scale(state: &State, surface: &WlSurface) {
     if let Some(output) = state.outputs().next() {
         let scale = output.current_scale().fractional_scale();

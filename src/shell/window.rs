@@ -1,4 +1,4 @@
-//! One window: what it wants to be, what its client has agreed to, and where that puts it.
+//! One window: the state that was requested, the state that its client has acknowledged, and its place.
 
 use std::collections::VecDeque;
 
@@ -23,21 +23,21 @@ use crate::guard;
 use crate::revision::Revision;
 use upbeat_timing::time::Instant;
 
-/// A client that leaves so many configures of a window unanswered is sent no more that it has not asked for: the newest comes
-/// when it answers. A program that is stopped would be told of the focus each time that others take it and lose it.
+/// Unanswered configures of a window after which no further configure is sent unless the client asks for it; the newest
+/// follows with the client's answer. Otherwise a stopped client would collect one for each change of the focus.
 const MOST_UNASKED: usize = 64;
-/// How many configures a client may leave unanswered in all: one that asks for states in a loop and never answers would fill
+/// Limit on all unanswered configures of a window: a client that requests states in a loop and never answers would fill
 /// the memory.
 pub(super) const MAX_UNANSWERED: usize = 1_000;
 
-/// Ends a client that leaves more configures of `surface` unanswered than that.
+/// Ends a client that leaves more than [`MAX_UNANSWERED`] configures of `surface` unanswered.
 pub(super) fn end_unanswered(surface: &WlSurface) {
     let (Some(client), Some(handle)) = (surface.client(), surface.handle().upgrade()) else { return };
     let reason = format!("more than {MAX_UNANSWERED} configures of one window or menu without an answer");
     guard::end_for(&DisplayHandle::from(handle), &client, &reason);
 }
 
-/// What tells a client that none of its edges is its own.
+/// States of a tiled window, whose client draws no borders or shadows at its edges.
 const TILED: [xdg_toplevel::State; 4] = [
     xdg_toplevel::State::TiledLeft,
     xdg_toplevel::State::TiledRight,
@@ -51,7 +51,7 @@ pub(super) struct SentConfigure {
     pub serial: Serial,
     pub arrangement: Arrangement,
     pub size: Option<Size<i32, Logical>>,
-    /// Whether the window was told that it is being resized.
+    /// Whether it had the state `resizing`.
     pub resizing: bool,
 }
 
@@ -61,93 +61,91 @@ pub(super) struct Stretch {
     pub edges: Edges,
     /// The window geometry when the edges were grabbed.
     pub start: Rectangle<i32, Logical>,
-    /// What the pointer asks for now.
+    /// Rectangle that the pointer asks for now.
     pub wanted: Rectangle<i32, Logical>,
     /// The size that the content on screen was configured with.
     pub answered: Size<i32, Logical>,
-    /// The person let go; only the client's answer is missing.
+    /// The user has released the edges; only the client's answer is missing.
     pub released: bool,
 }
 
-/// A toplevel window.
 #[derive(Debug)]
 pub struct Window {
-    /// Its name.
     pub id: WindowId,
     pub(super) toplevel: ToplevelSurface,
-    /// It was configured since it was last unmapped.
+    /// A configure was sent since it was last unmapped.
     pub(super) configured: bool,
-    /// The client acknowledged a configure since then.
+    /// The client has acknowledged a configure since then.
     pub(super) acknowledged: bool,
     pub(super) mapped: bool,
-    /// It was given a place when it was mapped first.
+    /// It has been placed, when it was first mapped.
     pub(super) placed: bool,
-    /// What the last configure asked for, or the next one will.
+    /// Arrangement of the last configure, or of the next one.
     pub(super) wanted: Arrangement,
-    /// What the content on screen was made for.
+    /// The arrangement that the content on screen was drawn for.
     pub(super) applied: Arrangement,
     pub(super) sent: VecDeque<SentConfigure>,
-    /// The configure that was acknowledged last, and the last one that was by a commit.
+    /// The configure that was acknowledged last, and the last one that was acknowledged before a commit.
     last_acknowledged: Option<Serial>,
     last_committed: Option<Serial>,
     /// Top left corner of the window geometry while floating (global logical coordinates).
     pub(super) floating: Point<i32, Logical>,
-    /// Where it was, while the output that it is at home on is unplugged and it had to move.
+    /// Its place on its own output, while that is unplugged and the window is elsewhere.
     pub(super) displaced_from: Option<Point<i32, Logical>>,
-    /// The size to return to from maximised or fullscreen; `None` lets the client choose.
+    /// Size after leaving maximised or fullscreen; `None` lets the client choose.
     pub(super) floating_size: Option<Size<i32, Logical>>,
-    /// It lies on a half or a quarter of its screen.
+    /// It is snapped to a half or a quarter of its screen.
     pub(super) snapped: Option<Snapped>,
-    /// What fullscreen returns to.
+    /// The arrangement to restore after fullscreen.
     pub(super) before_fullscreen: Arrangement,
     pub(super) stretch: Option<Stretch>,
     /// The window geometry of the applied content, in surface coordinates.
     pub(super) geometry: Rectangle<i32, Logical>,
-    /// What its surfaces cover, in coordinates of the root surface: no less, and no more once it has committed.
+    /// Bounding box of its surfaces, in root surface coordinates. It may be too large until the next commit, but never
+    /// too small.
     pub(super) extent: Rectangle<i32, Logical>,
-    /// The focus and the visibility that its client was told of last.
+    /// The states `activated` and `suspended` as last sent.
     pub(super) told: Option<(bool, bool)>,
-    /// [`Shell::changes`](super::Shell::changes) when its surfaces were told of their outputs last.
+    /// [`Shell::changes`](super::Shell::changes) when its surfaces were last sent `enter` and `leave`.
     pub(super) visited: Option<ShellRevision>,
-    /// Its client leaves its decoration to us.
+    /// Its decoration is server-side.
     pub(super) leaves_decoration: bool,
-    /// It has its place in a strip.
+    /// It is tiled in a column of a strip.
     pub(super) in_strip: bool,
-    /// Another window of its column is shown in its place.
+    /// It is hidden behind another tab of its column.
     pub(super) is_behind: bool,
-    /// It lies where its strip is not in view.
+    /// It is in a part of its strip that is scrolled out of view.
     pub(super) is_aside: bool,
-    /// How small it can be, as the strip knows it.
+    /// Its minimum size, as last sent to the layout.
     pub(super) told_limits: Limits,
-    /// When it had the focus last: the latest has the greatest number.
+    /// Number of its last focus change; the most recent has the greatest number.
     pub(super) focused_last: u64,
     /// The window that it is a dialog of.
     pub(super) parent: Option<WindowId>,
-    /// Which of its program's windows it is.
+    /// Identifies it among the windows of its client.
     pub(super) tag: Option<String>,
-    /// Counts how often its title and its application's name changed.
+    /// Advances when its title or application id changes.
     pub(super) names: Revision,
-    /// It is called something else, and the rules for it were not gone through since.
+    /// Its title or application id has changed since its rules were evaluated.
     pub(super) is_renamed: bool,
-    /// When an activation token was used for it while it had no content.
+    /// Time at which an activation token was used for it while it had no content.
     pub(super) activated: Option<Instant>,
-    /// It is black in pictures of the screen.
+    /// It is black in screenshots and screen recordings.
     pub(super) kept_out: bool,
-    /// The titles of its column.
+    /// The titles of its column, or its title bar.
     pub(super) titles: Option<Titles>,
-    /// How it looks because a rule says so.
+    /// Appearance that rules set.
     pub(super) look: Look,
-    /// The sizes that rules want.
+    /// Size limits from rules.
     pub(super) ruled_limits: SizeLimits,
-    /// The painter of its decoration that a rule names.
+    /// Decoration mode from a rule.
     pub(super) ruled_decoration: Option<DecoratedBy>,
-    /// The painter of its decoration that its client wishes.
+    /// Decoration mode that its client prefers.
     pub(super) wished_decoration: DecoratedBy,
-    /// Whether it floats because a rule says so, or does not.
+    /// Whether it floats, if a rule decides that.
     pub(super) wished_floating: Option<bool>,
-    /// What moves it by itself.
     pub(super) motion: WindowMotion,
-    /// Names of what is drawn below it.
+    /// Damage tracking ids of its shadow, blur, border and titles.
     pub(super) effect_names: EffectNames,
 }
 
@@ -198,7 +196,6 @@ impl Window {
         }
     }
 
-    /// The root surface.
     pub fn surface(&self) -> &WlSurface {
         self.toplevel.wl_surface()
     }
@@ -208,52 +205,49 @@ impl Window {
         self.parent
     }
 
-    /// Whether it is kept out of pictures of the screen.
+    /// Whether it is black in screenshots and screen recordings.
     pub const fn is_kept_out(&self) -> bool {
         self.kept_out
     }
 
-    /// Whether it has content.
     pub fn is_mapped(&self) -> bool {
         self.mapped
     }
 
-    /// What it was last asked to be.
+    /// The arrangement that was last requested from the client.
     pub fn arrangement(&self) -> &Arrangement {
         &self.wanted
     }
 
-    /// Whether the content on screen covers an output by itself.
+    /// Whether the content on screen was drawn for fullscreen.
     pub fn is_fullscreen(&self) -> bool {
         matches!(self.applied, Arrangement::Fullscreen { .. })
     }
 
-    /// The application id that the client set.
     pub fn app_id(&self) -> Option<String> {
         self.role_data(|data| data.app_id.clone())
     }
 
-    /// The title that the client set.
     pub fn title(&self) -> Option<String> {
         self.role_data(|data| data.title.clone())
     }
 
-    /// Whether it is a dialog that keeps its parent from being used.
+    /// Whether it is a modal dialog, which blocks its parent.
     pub(super) fn is_modal(&self) -> bool {
         self.role_data(|data| Some(data.modal)).unwrap_or(false)
     }
 
-    /// Which of its program's windows it is, as the program says.
+    /// Identifies it among the windows of its client.
     pub fn tag(&self) -> Option<&str> {
         self.tag.as_deref()
     }
 
-    /// Another number whenever its title or its application's name is another.
+    /// Advances when its title or application id changes.
     pub const fn names(&self) -> Revision {
         self.names
     }
 
-    /// What its program says that it shows.
+    /// The content type that its client has set.
     pub fn content(&self) -> Option<&'static str> {
         use smithay::reexports::wayland_protocols::wp::content_type::v1::server::wp_content_type_v1::Type;
         guard::with_states(self.surface(), |states| {
@@ -266,7 +260,7 @@ impl Window {
         })
     }
 
-    /// The process id of its client, as the socket states it.
+    /// Process id of its client, from the socket.
     pub fn client_pid(&self, display: &DisplayHandle) -> Option<u32> {
         guard::process_of(display, &self.surface().client()?)
     }
@@ -281,12 +275,12 @@ impl Window {
         })
     }
 
-    /// The sizes that the session asks for: within the limits of the client, and then within those of rules.
+    /// Size limits from rules, within the client's own limits.
     pub(super) fn size_limits(&self) -> SizeLimits {
         self.own_size_limits().narrowed(self.ruled_limits)
     }
 
-    /// The sizes that the client accepts, as last applied.
+    /// The client's own size limits, as last applied.
     pub fn own_size_limits(&self) -> SizeLimits {
         guard::with_states(self.surface(), |states| {
             let mut cached = states.cached_state.get::<SurfaceCachedState>();
@@ -295,7 +289,7 @@ impl Window {
         })
     }
 
-    /// Whether its client accepts no size but one.
+    /// Whether its client only accepts a single size.
     pub(super) fn has_one_size(&self) -> bool {
         let SizeLimits { min, max } = self.own_size_limits();
         min == max && min.w > 0 && min.h > 0
@@ -306,29 +300,29 @@ impl Window {
         self.geometry
     }
 
-    /// Whether there are titles above it.
+    /// Whether it has titles or a title bar above it.
     pub const fn carries_titles(&self) -> bool {
         self.titles.is_some()
     }
 
-    /// Whether the content has to be stretched to fill [`rect`](Self::rect).
+    /// Whether the content must be stretched to fill [`rect`](Self::rect).
     pub fn is_stretched(&self) -> bool {
         self.rect().size != self.geometry.size
     }
 
-    /// Where the surface's own origin is on screen, not stretched.
+    /// Position of the root surface's origin, without stretching (global logical coordinates).
     pub fn origin(&self) -> Point<i32, Logical> {
         self.rect().loc - self.geometry.loc
     }
 
-    /// What its surfaces may cover on screen, not stretched and where it belongs (global logical coordinates).
+    /// Rectangle that its surfaces can cover, without stretching and animations (global logical coordinates).
     pub fn reach(&self) -> Rectangle<i32, Logical> {
         let (origin, extent) = (self.origin(), self.extent);
         Rectangle::new(origin + extent.loc, extent.size).merge(self.rect())
     }
 
-    /// Sends what is pending, if it differs from what was sent before. Returns whether something was sent. Before the
-    /// first commit nothing is: it waits for the first configure.
+    /// Sends the pending state, if it differs from the last configure. Returns whether a configure was sent. Nothing is
+    /// sent before the first commit, because that is answered with the first configure.
     pub(super) fn send_pending(&mut self) -> bool {
         let is_due = self.configured && self.sent.len() < MOST_UNASKED;
         if !is_due || !self.toplevel.alive() || !self.toplevel.has_pending_changes() {
@@ -338,12 +332,13 @@ impl Window {
         true
     }
 
-    /// Whether its client has answered and read enough to be asked for more by others.
+    /// Whether its client answers and reads fast enough for requests of a taskbar. Otherwise they would get the client
+    /// ended.
     pub fn hears_more(&self) -> bool {
         self.sent.len() < MOST_UNASKED && guard::has_room(self.surface())
     }
 
-    /// Sends a configure, whether or not something changed.
+    /// Sends a configure, even if nothing has changed.
     pub(super) fn send(&mut self) {
         if !self.toplevel.alive() {
             return;
@@ -359,8 +354,8 @@ impl Window {
         self.sent.push_back(SentConfigure { serial, arrangement: self.wanted.clone(), size, resizing });
     }
 
-    /// The client acknowledged the configure `serial`, and has committed since the one before if `has_committed`. What lies
-    /// between that and this one will never be answered by itself.
+    /// The client acknowledged the configure `serial`; `has_committed` says whether it has committed since its previous
+    /// acknowledgement. Configures between the two will never be acknowledged themselves.
     pub(super) fn acknowledge(&mut self, serial: Serial, has_committed: bool) {
         self.acknowledged = true;
         let before = self.last_acknowledged.replace(serial);
@@ -375,7 +370,7 @@ impl Window {
         }
     }
 
-    /// Asks for `arrangement` with the size that goes with it. Nothing is sent yet.
+    /// Sets the pending state to `arrangement` and its size. Sends nothing yet.
     pub(super) fn want(&mut self, arrangement: Arrangement) {
         let (size, maximized, fullscreen) = match &arrangement {
             Arrangement::Floating => (self.floating_size, false, None),
@@ -399,7 +394,7 @@ impl Window {
         self.wanted = arrangement;
     }
 
-    /// Remembers where to return to before a floating window leaves that state.
+    /// Stores place and size of a floating window before it changes to another arrangement.
     pub(super) fn remember_floating(&mut self) {
         if self.wanted == Arrangement::Floating && self.mapped {
             let rect = self.rect();
@@ -409,12 +404,12 @@ impl Window {
         }
     }
 
-    /// The radius of its corners, where a rule says one.
+    /// Corner radius from a rule.
     pub const fn corner_radius(&self) -> Option<f64> {
         self.look.corner_radius
     }
 
-    /// Which effects it takes part in.
+    /// The effects that apply to the window.
     pub(super) fn decoration(&self) -> Decoration {
         // Content outside the window geometry is the client's own shadow.
         let is_bare = self.extent == self.geometry;

@@ -1,4 +1,4 @@
-//! All windows, bottom to top, found by name and by root surface without a search; and how often anything of them changed.
+//! All windows in stacking order, indexed by id and by root surface, with a log of their changes.
 
 use ahash::HashMap;
 use smithay::reexports::wayland_server::Resource;
@@ -9,10 +9,9 @@ use super::change_log::ChangeLog;
 use super::{Window, WindowId};
 use crate::revision::Revision;
 
-/// All windows, bottom to top.
 #[derive(Debug, Default)]
 pub(super) struct WindowList {
-    /// Empty places are filled again.
+    /// Empty slots are reused.
     slots: Vec<Option<Box<Window>>>,
     empty: Vec<usize>,
     /// Slots, bottom to top.
@@ -23,38 +22,38 @@ pub(super) struct WindowList {
 }
 
 impl WindowList {
-    /// Advanced whenever anything of any window may have changed.
+    /// Advances when any window may have changed.
     pub const fn changes(&self) -> Revision {
         self.changes.revision()
     }
 
-    /// What changed since [`changes`](Self::changes) was `earlier`; `None` if that may be anything.
+    /// The windows that have changed since [`changes`](Self::changes) was `earlier`; `None` if any window may have
+    /// changed.
     pub fn changes_since(&self, earlier: Revision) -> Option<impl Iterator<Item = WindowId>> {
         self.changes.since(earlier)
     }
 
-    /// Something changed that is not kept here and yet says what of windows is seen.
+    /// Records a change outside of this list that affects the picture of windows.
     pub fn note_change(&mut self) {
         self.changes.note_all();
     }
 
-    /// Something changed of this window.
     pub fn note_change_of(&mut self, id: WindowId) {
         self.changes.note(id);
     }
 
-    /// Bottom to top.
+    /// All windows, bottom to top.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Window> {
         self.stack.iter().filter_map(|slot| self.slots[*slot].as_deref())
     }
 
-    /// In no order, to change them.
+    /// In no particular order. Records a change of all windows.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Window> {
         self.changes.note_all();
         self.slots.iter_mut().flatten().map(Box::as_mut)
     }
 
-    /// In no order, to change what nobody sees of them or what [`changes`](Self::changes) is not to count.
+    /// In no particular order, for changes that are invisible or that [`changes`](Self::changes) must not count.
     pub fn iter_mut_quietly(&mut self) -> impl Iterator<Item = &mut Window> {
         self.slots.iter_mut().flatten().map(Box::as_mut)
     }
@@ -68,7 +67,7 @@ impl WindowList {
         self.get_mut_quietly(id)
     }
 
-    /// As [`of_root_mut_quietly`](Self::of_root_mut_quietly).
+    /// For changes as in [`of_root_mut_quietly`](Self::of_root_mut_quietly).
     pub fn get_mut_quietly(&mut self, id: WindowId) -> Option<&mut Window> {
         self.slots[*self.by_id.get(&id)?].as_deref_mut()
     }
@@ -83,12 +82,12 @@ impl WindowList {
         Some(window)
     }
 
-    /// To change what nobody sees of it, or what its caller counts as a change.
+    /// For changes that are invisible, or that the caller records itself.
     pub fn of_root_mut_quietly(&mut self, surface: &WlSurface) -> Option<&mut Window> {
         self.slots[*self.by_root.get(&surface.id())?].as_deref_mut()
     }
 
-    /// Puts a window on top of all others.
+    /// Adds a window on top of all others.
     pub fn push(&mut self, window: Window) {
         self.changes.note(window.id);
         let slot = self.empty.pop().unwrap_or_else(|| {
@@ -111,7 +110,7 @@ impl WindowList {
         }
     }
 
-    /// Puts windows in a stated order on top of all others, the last one topmost.
+    /// Puts windows on top of all others in this order.
     pub fn restack(&mut self, bottom_to_top: &[WindowId]) {
         let moved = bottom_to_top.iter().filter_map(|id| self.by_id.get(id)).copied().collect::<Vec<_>>();
         if self.stack.ends_with(&moved) {

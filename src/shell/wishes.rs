@@ -1,4 +1,4 @@
-//! What the user's rules want of single windows: where and how they open, and how they look.
+//! Window rules of the user: placement and appearance of single windows.
 
 use super::arrangement::Arrangement;
 use super::look::{DecoratedBy, Look};
@@ -9,73 +9,68 @@ use crate::shell::Desk;
 use crate::state::State;
 use upbeat_timing::time::{Clock as _, Instant};
 
-/// What rules want of a window; what they leave open is as it is.
+/// Settings that rules give a window; `None` where no rule decides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wishes {
-    /// The output that it opens on.
+    /// The output on which it opens.
     pub output: Option<String>,
-    /// And the workspace of that.
+    /// The workspace on which it opens.
     pub workspace: Option<Number>,
-    /// Whether it opens above the columns.
+    /// Whether it opens floating.
     pub floating: Option<bool>,
-    /// How wide its column is, in thousandths of the screen.
+    /// Width of its column, in thousandths of the screen.
     pub width: Option<u16>,
-    /// Whether it opens on all of the screen.
+    /// Whether it opens fullscreen.
     pub fullscreen: Option<bool>,
-    /// Whether it has the focus when it opens.
+    /// Whether it gets the focus when it opens.
     pub focused: Option<bool>,
-    /// The sizes that it is asked for.
     pub limits: SizeLimits,
-    /// The painter of its title bar and edges.
     pub decoration: Option<DecoratedBy>,
-    /// How much of it is seen: 0 to 1.
+    /// From 0 (invisible) to 1.
     pub opacity: Option<f64>,
-    /// The radius of its corners, in logical pixels.
+    /// Corner radius in logical pixels.
     pub corner_radius: Option<f64>,
-    /// Whether it is in pictures of the screen.
+    /// Whether it is visible in screenshots and screen recordings.
     pub capture: Option<bool>,
 }
 
-/// What rules know windows by.
+/// Properties of a window that rules match.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
-    /// What its application is called.
     pub app_id: &'a str,
-    /// Its title.
     pub title: &'a str,
-    /// Which of its program's windows it is.
+    /// Identifies it among the windows of its client.
     pub tag: &'a str,
-    /// Whether it has the focus.
     pub is_focused: bool,
     /// Whether it is in no column.
     pub is_floating: bool,
-    /// Whether its client wants it to be looked at.
+    /// Whether its client asks for attention.
     pub is_urgent: bool,
-    /// Whether its content fills its output.
+    /// Whether its content was drawn for fullscreen.
     pub is_fullscreen: bool,
-    /// Whether its content is maximised.
+    /// Whether its content was drawn maximised.
     pub is_maximised: bool,
 }
 
-/// The rules for windows and applications. It is a trait since `config`, which has their types, knows the shell.
+/// The rules for windows and applications. A trait, because `config` has the types of rules, and imports the shell.
 pub trait WindowRules {
     /// Whether there are rules for windows.
     fn has_window_rules(&self) -> bool;
 
-    /// How many rules there are for windows and applications.
+    /// Number of rules for windows and applications.
     fn number_of_rules(&self) -> usize;
 
-    /// What the rules want of a window.
+    /// Evaluates the rules for a window.
     fn wishes_of(&self, named: &Named<'_>) -> Wishes;
 
-    /// Whether the windows of what calls itself `app_id` are kept out of pictures of the screen.
+    /// Whether windows with the application id `app_id` are black in screenshots and screen recordings.
     fn keeps_out(&self, app_id: &str) -> bool;
 
-    /// On which workspace the windows of what calls itself `app_id` appear, if a rule says so.
+    /// The workspace on which windows with the application id `app_id` open, if a rule says so.
     fn ruled_workspace(&self, app_id: &str) -> Option<Number>;
 }
 
-/// What the rules want of a window.
+/// Evaluates the rules for a window.
 pub(super) fn of(state: &State, id: WindowId) -> Wishes {
     let Some(window) = state.shell.window(id).filter(|_| state.has_window_rules()) else {
         return Wishes::default();
@@ -97,7 +92,7 @@ pub(super) fn of(state: &State, id: WindowId) -> Wishes {
     state.wishes_of(&named)
 }
 
-/// A window may be called or be something else: it looks as the rules want it now.
+/// Evaluates the rules for a window again, after one of its properties may have changed, and applies the result.
 pub fn renew(state: &mut State, id: WindowId) {
     let Some(window) = state.shell.window(id) else { return };
     let kept_out = state.keeps_out(&window.app_id().unwrap_or_default());
@@ -112,7 +107,7 @@ pub fn renew(state: &mut State, id: WindowId) {
     }
 }
 
-/// A window is kept out of pictures of the screen, or is not.
+/// Excludes a window from screenshots and screen recordings, or includes it again.
 fn keep_out(state: &mut State, id: WindowId, kept_out: bool) {
     if state.shell.window(id).is_none_or(|window| window.kept_out == kept_out) {
         return;
@@ -123,8 +118,8 @@ fn keep_out(state: &mut State, id: WindowId, kept_out: bool) {
     state.need_all();
 }
 
-/// A window is called something else: it looks as the rules want it before the next frame is put together, however often it is
-/// called something else until then.
+/// Schedules evaluation of a window's rules, after its names have changed. They are evaluated before the next frame,
+/// and only once, however often the names change until then.
 pub fn renew_soon(state: &mut State, id: WindowId) {
     let Some(window) = state.shell.windows.get_mut_quietly(id) else { return };
     if !std::mem::replace(&mut window.is_renamed, true) {
@@ -132,21 +127,21 @@ pub fn renew_soon(state: &mut State, id: WindowId) {
     }
 }
 
-/// A window fills its screen, is part of a column, or is not any more: rules may go by that.
+/// Called when a window was tiled, maximised or made fullscreen, or the reverse: rules may match that.
 pub(super) fn state_changed(state: &mut State, id: WindowId) {
     if state.has_window_rules() {
         renew_soon(state, id);
     }
 }
 
-/// The rules, or what they go by, changed for all.
+/// Evaluates the rules for all windows again, after the rules have changed.
 pub fn renew_all(state: &mut State) {
     let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
     ids.into_iter().for_each(|id| renew(state, id));
 }
 
 impl Shell {
-    /// The next window that is called something else.
+    /// Takes the next window whose names have changed.
     fn take_renamed(&mut self) -> Option<WindowId> {
         while let Some(id) = self.renamed.pop_front() {
             if let Some(window) = self.windows.get_mut_quietly(id) {
@@ -157,24 +152,24 @@ impl Shell {
         None
     }
 
-    /// A window goes: no turn is spent on its names.
+    /// Called when a window is removed: its rules need not be evaluated any more.
     pub(super) fn forget_names(&mut self, id: WindowId) {
         if self.window(id).is_some_and(|window| window.is_renamed) {
             self.renamed.retain(|renamed| *renamed != id);
         }
     }
 
-    /// The windows whose focus changed since that was asked last.
+    /// The previous and the current focused window, if the focus has changed since the last call.
     pub(super) fn take_refocused(&mut self) -> Option<[Option<WindowId>; 2]> {
         let before = std::mem::replace(&mut self.wished_for, self.focused);
         (before != self.focused).then_some([before, self.focused])
     }
 }
 
-/// So many rules are gone through in a turn for windows that are called something else, or all of them for one window.
+/// Number of rules that are evaluated per turn for windows whose names have changed; always all rules of one window.
 const RULES_IN_A_TURN: usize = 1_000;
 
-/// Windows may be called something else: looks follow that.
+/// Evaluates the rules of windows whose names have changed.
 fn follow_names(state: &mut State) {
     let windows = (RULES_IN_A_TURN / state.number_of_rules().max(1)).max(1);
     for _ in 0..windows {
@@ -183,13 +178,13 @@ fn follow_names(state: &mut State) {
     }
 }
 
-/// The focus and names of windows may be other ones: looks follow them.
+/// Evaluates the rules of windows whose focus or names have changed. Called once in a turn.
 pub fn attend(state: &mut State) {
     follow_focus(state);
     follow_names(state);
 }
 
-/// When rules are to be gone through next.
+/// The time at which rules are to be evaluated next.
 pub fn next(state: &State) -> Option<Instant> {
     (!state.shell.renamed.is_empty()).then(|| state.clock.now())
 }

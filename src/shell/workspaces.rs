@@ -1,9 +1,9 @@
-//! Which window is on which workspace: numbers and names, no Wayland.
+//! Assignment of windows to workspaces: numbers and names, no Wayland.
 //!
-//! Every output has the same nine workspaces, numbered; one of them is seen. They are fixed, not made on demand: a
-//! number is a place that is remembered, nothing renumbers itself when a window closes, and an output that goes needs no
-//! rule for merging lists. Its windows are then on the workspaces of the same numbers of another output; where they are
-//! at home is remembered, and they return with it.
+//! Every output has the same nine numbered workspaces, of which one is visible. They are fixed, not created on demand,
+//! so that the user can remember a number as a place, no workspace is renumbered when a window closes, and unplugging
+//! an output needs no rule for merging lists. The windows of an unplugged output are shown on another output, on
+//! workspaces of the same numbers. Their home is remembered, and they return with their output.
 //!
 //! ```text
 //!            plugged in                 DP-2 unplugged             DP-2 is back
@@ -19,42 +19,37 @@ pub use upbeat_record::ipc::message::workspace::{NoSuchNumber, Number};
 
 use crate::revision::Revision;
 
-/// The name of no output: windows that come before any are there.
+/// Name of the placeholder output: the home of windows that open before there is an output.
 const NOWHERE: &str = "";
 
-/// Names an output, also while it is unplugged.
+/// Identifies an output, even while it is unplugged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen(pub u32);
 
 /// A workspace of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Which output.
     pub screen: Screen,
-    /// Which of its workspaces.
     pub number: Number,
 }
 
-/// The workspaces of one output.
+/// State of the workspaces of one output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Which output.
     pub screen: Screen,
-    /// The workspace that is seen.
+    /// The workspace that is visible.
     pub active: Number,
-    /// A bit for each that has windows, at its number.
+    /// Bit mask of workspaces with windows; bit `n` is workspace `n`.
     occupied: u16,
-    /// The same for those that have an urgent one.
+    /// Bit mask of workspaces with an urgent window.
     urgent: u16,
 }
 
 impl Row {
-    /// Whether any window is on workspace `number`.
     pub const fn is_occupied(&self, number: Number) -> bool {
         self.occupied & 1 << number.get() != 0
     }
 
-    /// Whether a window on workspace `number` is urgent.
     pub const fn is_urgent(&self, number: Number) -> bool {
         self.urgent & 1 << number.get() != 0
     }
@@ -63,9 +58,9 @@ impl Row {
 #[derive(Clone, Debug)]
 struct Known {
     screen: Screen,
-    /// What it is plugged into, or was last.
+    /// Connector that it is plugged into, or was last.
     name: String,
-    /// Which monitor it is, if it says so: that is what it is remembered by.
+    /// Identity of the monitor, if it has any. A known monitor is recognised on another connector.
     monitor: Option<String>,
     active: Number,
     connected: bool,
@@ -74,27 +69,26 @@ struct Known {
 /// All workspaces of all outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Workspaces {
-    /// In the order in which they were plugged in first. One that is unplugged stays while windows are at home there.
+    /// In the order in which they were plugged in first. An unplugged output is kept while it is the home of windows.
     screens: Vec<Known>,
     homes: HashMap<WindowId, Place>,
-    /// Windows that want to be looked at.
+    /// Windows that ask for attention.
     urgent: HashSet<WindowId>,
-    /// Windows that are not seen though their workspace is.
+    /// Windows that are hidden although their workspace is visible.
     minimised: HashSet<WindowId>,
     last: u32,
-    /// Which windows are elsewhere than they were, and whether anything else changed.
+    /// Windows that were moved, and other changes.
     changes: ChangeLog,
 }
 
 impl Workspaces {
-    /// Outputs of these names, with these monitors, are plugged in, and no others. A monitor that was plugged into something
-    /// else before is the same.
+    /// Sets the connected outputs, with their names and monitors. A known monitor is recognised on another connector.
     pub fn connect_monitors<'a>(&mut self, outputs: impl Iterator<Item = (&'a str, Option<&'a str>)>) {
         self.changes.note_all();
         let were_connected: Vec<Screen> = self.screens().map(|(screen, _)| screen).collect();
         self.screens.iter_mut().for_each(|known| known.connected = false);
         for (name, monitor) in outputs {
-            // Of several that say the same each stays where it was.
+            // If several monitors have the same identity, each stays with its connector.
             let is_it = |known: &Known| !known.connected && known.monitor.as_deref() == monitor;
             let is_there = |known: &Known| is_it(known) && known.name == name;
             let is_elsewhere =
@@ -109,7 +103,7 @@ impl Workspaces {
             known.name = name.to_owned();
         }
         if let Some(first) = self.stand_in() {
-            // What came before any output is at home on the first one.
+            // The first output becomes the home of windows that opened before it.
             let nowhere = self.screens.iter().find(|known| known.name == NOWHERE).map(|known| known.screen);
             let homeless = self.homes.values_mut().filter(|home| Some(home.screen) == nowhere);
             homeless.for_each(|home| home.screen = first);
@@ -130,13 +124,13 @@ impl Workspaces {
         self.screens.iter().find(|known| known.screen == screen)
     }
 
-    /// Advanced whenever what [`rows`](Self::rows) says may have changed.
+    /// Advances when the result of [`rows`](Self::rows) may have changed.
     pub const fn changes(&self) -> Revision {
         self.changes.revision()
     }
 
-    /// The windows that were put anywhere since [`changes`](Self::changes) was `earlier`; `None` if other workspaces may be
-    /// seen since.
+    /// The windows that have been moved since [`changes`](Self::changes) was `earlier`; `None` if other workspaces may
+    /// be visible since then.
     pub(super) fn changes_since(&self, earlier: Revision) -> Option<impl Iterator<Item = WindowId>> {
         self.changes.since(earlier)
     }
@@ -146,27 +140,26 @@ impl Workspaces {
         self.screens.iter().find(|known| known.connected && known.name == name).map(|known| known.screen)
     }
 
-    /// Outputs that are plugged in, with their names.
+    /// Connected outputs, with their names.
     pub fn screens(&self) -> impl Iterator<Item = (Screen, &str)> {
         self.screens.iter().filter(|known| known.connected).map(|known| (known.screen, known.name.as_str()))
     }
 
-    /// The name of an output.
     pub fn name(&self, screen: Screen) -> Option<&str> {
         self.known(screen).map(|known| known.name.as_str())
     }
 
-    /// The output that has the workspaces of those that are unplugged.
+    /// The output that shows the windows of unplugged outputs.
     fn stand_in(&self) -> Option<Screen> {
         self.screens().next().map(|(screen, _)| screen)
     }
 
-    /// The workspace of `screen` that is seen.
+    /// The visible workspace of `screen`.
     pub fn active(&self, screen: Screen) -> Number {
         self.known(screen).map_or(Number::FIRST, |known| known.active)
     }
 
-    /// Shows workspace `number` on `screen`; whether it did not before.
+    /// Shows workspace `number` on `screen`. Returns whether that is a change.
     pub fn switch(&mut self, screen: Screen, number: Number) -> bool {
         let known = self.screens.iter_mut().find(|known| known.screen == screen && known.connected);
         let is_another = known.is_some_and(|known| std::mem::replace(&mut known.active, number) != number);
@@ -176,7 +169,7 @@ impl Workspaces {
         is_another
     }
 
-    /// A window appears on the workspace that is seen on `screen`, or on any output where there is none.
+    /// Assigns a new window to the visible workspace of `screen`, or of any output without `screen`.
     pub fn add(&mut self, window: WindowId, screen: Option<Screen>) {
         let screen = screen.filter(|screen| self.known(*screen).is_some()).or_else(|| self.stand_in());
         let screen = screen.or_else(|| self.screens.first().map(|known| known.screen));
@@ -184,7 +177,7 @@ impl Workspaces {
         self.put(window, Place { screen, number: self.active(screen) });
     }
 
-    /// A window is on this workspace from now on, and at home there. Nothing happens if the output is not known.
+    /// Assigns a window to a workspace, which becomes its home. Does nothing if the output is unknown.
     pub fn put(&mut self, window: WindowId, place: Place) {
         if self.known(place.screen).is_none() {
             return;
@@ -194,7 +187,7 @@ impl Workspaces {
         }
     }
 
-    /// A window is gone.
+    /// Removes a window that is gone.
     pub fn remove(&mut self, window: WindowId) {
         self.urgent.remove(&window);
         self.minimised.remove(&window);
@@ -203,7 +196,7 @@ impl Workspaces {
         }
     }
 
-    /// A window wants to be looked at, or was. Returns whether it did not before, or did.
+    /// Marks a window as urgent, or not. Returns whether that is a change.
     pub fn set_urgent(&mut self, window: WindowId, urgent: bool) -> bool {
         let is_other = if urgent { self.urgent.insert(window) } else { self.urgent.remove(&window) };
         if is_other {
@@ -212,12 +205,12 @@ impl Workspaces {
         is_other
     }
 
-    /// Whether it wants to be looked at.
+    /// Whether the window asks for attention.
     pub fn is_urgent(&self, window: WindowId) -> bool {
         self.urgent.contains(&window)
     }
 
-    /// A window is minimised, or is not any more. Returns whether that is new.
+    /// Marks a window as minimised, or not. Returns whether that is a change.
     pub fn set_minimised(&mut self, window: WindowId, minimised: bool) -> bool {
         let is_other = if minimised { self.minimised.insert(window) } else { self.minimised.remove(&window) };
         if is_other {
@@ -226,17 +219,16 @@ impl Workspaces {
         is_other
     }
 
-    /// Whether it is minimised.
     pub fn is_minimised(&self, window: WindowId) -> bool {
         self.minimised.contains(&window)
     }
 
-    /// Where a window is at home, though its output may be unplugged.
+    /// The home of a window, which may be on an unplugged output.
     pub fn home(&self, window: WindowId) -> Option<Place> {
         self.homes.get(&window).copied()
     }
 
-    /// Where a window is.
+    /// The workspace that a window is on now.
     pub fn place(&self, window: WindowId) -> Option<Place> {
         let home = self.home(window)?;
         let connected = self.known(home.screen).is_some_and(|known| known.connected);
@@ -244,17 +236,17 @@ impl Workspaces {
         Some(Place { screen, ..home })
     }
 
-    /// Whether a window is on a workspace that is seen, and is not minimised.
+    /// Whether a window is on a visible workspace and not minimised.
     pub fn is_visible(&self, window: WindowId) -> bool {
         !self.is_minimised(window) && self.is_on_shown(window)
     }
 
-    /// Whether a window is on a workspace that is seen, minimised or not.
+    /// Whether a window is on a visible workspace, minimised or not.
     pub fn is_on_shown(&self, window: WindowId) -> bool {
         self.place(window).is_some_and(|place| self.active(place.screen) == place.number)
     }
 
-    /// All outputs that are plugged in, with what is on them.
+    /// State of the workspaces of all connected outputs.
     pub fn rows(&self) -> Vec<Row> {
         let row = |(screen, _)| Row { screen, active: self.active(screen), occupied: 0, urgent: 0 };
         let mut rows: Vec<Row> = self.screens().map(row).collect();

@@ -1,4 +1,4 @@
-//! Where errors of `xdg_wm_base` that concern a surface are reported.
+//! Posts errors of `xdg_wm_base` that concern a surface.
 
 use std::sync::Mutex;
 
@@ -9,17 +9,15 @@ use smithay::reexports::wayland_server::{Resource, Weak};
 
 use crate::guard;
 
-/// The protocol objects of a surface that errors are reported on. The xdg_surface holds the surface: held in turn, neither
-/// would ever be freed.
+/// Protocol objects of a surface on which errors are posted. The reference to the `xdg_surface` is weak: it holds the
+/// surface, so a strong reference would keep both alive.
 #[derive(Debug, Default)]
 pub(crate) struct XdgObjects {
-    /// What made the surface's xdg_surface.
+    /// The `xdg_wm_base` that created the surface's `xdg_surface`.
     pub base: Option<XdgWmBase>,
-    /// That xdg_surface.
     pub surface: Option<Weak<XdgSurface>>,
 }
 
-/// Reads or changes them.
 pub(crate) fn with_objects<T>(surface: &WlSurface, access: impl FnOnce(&mut XdgObjects) -> T) -> T {
     guard::with_states(surface, |states| {
         let objects = states.data_map.get_or_insert_threadsafe(Mutex::<XdgObjects>::default);
@@ -27,7 +25,7 @@ pub(crate) fn with_objects<T>(surface: &WlSurface, access: impl FnOnce(&mut XdgO
     })
 }
 
-/// Reports an error of `xdg_wm_base` that concerns `surface`.
+/// Posts an error of `xdg_wm_base` that concerns `surface`.
 pub fn post_base_error(surface: &WlSurface, error: xdg_wm_base::Error, message: &str) {
     if let Some(base) = with_objects(surface, |objects| objects.base.clone()) {
         base.post_error(error, message);

@@ -1,4 +1,4 @@
-//! Actions as they are written.
+//! Spelling of actions in the configuration, and their descriptions in the list of shortcuts.
 
 use std::str::FromStr;
 
@@ -20,7 +20,7 @@ pub(super) const WORKSPACE: &str = "workspace ";
 pub(super) const MOVE_TO_WORKSPACE: &str = "move-to-workspace ";
 pub(super) const COLUMN_TO_WORKSPACE: &str = "column-to-workspace ";
 
-/// Those that say all by themselves, with what they do.
+/// Actions without an argument: spelling, action, description.
 const SINGLE: [(&str, Action, &str); 29] = [
     ("help", Action::Help, "This list"),
     ("terminal", Action::Terminal, "Terminal"),
@@ -63,17 +63,17 @@ const DIRECTIONS: [(&str, Direction); 7] = [
     ("floating", Direction::OtherLayer),
 ];
 
-/// The word and the explanation of an action that says all by itself.
+/// Spelling and description of an action without an argument.
 pub(super) fn single(action: &Action) -> Option<(&'static str, &'static str)> {
     SINGLE.iter().find(|(_, known, _)| known == action).map(|(word, _, about)| (*word, *about))
 }
 
-/// Its word.
+/// Spelling in the configuration.
 pub(super) fn of(direction: Direction) -> &'static str {
     DIRECTIONS.iter().find(|(_, known)| *known == direction).map_or("", |(word, _)| word)
 }
 
-/// For people: that way.
+/// Description of a movement in this direction.
 pub(super) fn toward(direction: Direction) -> &'static str {
     match direction {
         Direction::First => "to the first column",
@@ -82,7 +82,7 @@ pub(super) fn toward(direction: Direction) -> &'static str {
     }
 }
 
-/// For people: on that side.
+/// Description of a place in this direction.
 pub(super) fn on(direction: Direction) -> &'static str {
     match direction {
         Direction::Column(Side::Left) => "on the left",
@@ -93,7 +93,7 @@ pub(super) fn on(direction: Direction) -> &'static str {
     }
 }
 
-/// As it is written.
+/// Spelling in the configuration.
 pub(super) fn size(resize: Resize) -> String {
     match resize {
         Resize::By(percent) => format!("{percent:+}%"),
@@ -107,7 +107,7 @@ fn direction(text: &str) -> Result<Direction, NoSuchAction> {
     found.map(|(_, direction)| *direction).ok_or(NoSuchAction)
 }
 
-/// One of the four.
+/// Parses left, right, up or down.
 fn side(text: &str) -> Result<Direction, NoSuchAction> {
     let direction = direction(text)?;
     let is_far = matches!(direction, Direction::First | Direction::Last | Direction::OtherLayer);

@@ -1,26 +1,26 @@
-//! What moves one value: nothing, itself, or a hand, which may let it go.
+//! A value with a goal: at rest, animated, or dragged by the user, who may release it while it moves.
 
 use super::Shown;
 use upbeat_timing::motion::pulled::Pulled;
 use upbeat_timing::motion::{Motion, Sample, Style};
 use upbeat_timing::time::Instant;
 
-/// What moves a value that has a goal.
+/// How a value gets to its goal.
 #[derive(Debug, Default)]
 pub(super) enum Course {
-    /// It is at its goal.
+    /// The value is at its goal.
     #[default]
     Rest,
-    /// It is on its way.
+    /// An animation moves the value to its goal.
     Motion(Box<Motion>),
-    /// A hand has it.
+    /// A gesture of the user holds the value.
     Held(Box<Pulled>),
-    /// A hand let it go that was so fast, and nobody has looked since.
+    /// The gesture released the value with this velocity; the next latch starts the animation.
     LetGo(Box<Pulled>, f64),
 }
 
 impl Course {
-    /// Where it is in the frame presented at `present`, with `goal` to get to.
+    /// The value in the frame presented at `present`.
     pub fn at(&self, goal: f64, present: Instant) -> f64 {
         match self {
             Course::Rest => goal,
@@ -29,12 +29,11 @@ impl Course {
         }
     }
 
-    /// Whether it is at its goal.
     pub const fn rests(&self) -> bool {
         matches!(self, Course::Rest)
     }
 
-    /// Whether it is elsewhere after the frame presented at `present`, if nobody does anything.
+    /// Whether the value changes after the frame presented at `present` without further input.
     pub fn moves_after(&self, present: Instant) -> bool {
         match self {
             Course::Rest => false,
@@ -44,12 +43,12 @@ impl Course {
         }
     }
 
-    /// The hand that has it.
+    /// The gesture that holds the value.
     pub fn hand(&mut self) -> Option<&mut Pulled> {
         if let Course::Held(hand) = self { Some(hand) } else { None }
     }
 
-    /// The hand lets it go, at `at`.
+    /// The gesture releases the value at time `at`.
     pub fn let_go(&mut self, at: Instant) {
         *self = match std::mem::take(self) {
             Course::Held(hand) => {
@@ -60,7 +59,8 @@ impl Course {
         };
     }
 
-    /// Starts what changed since the latch before, when its goal was `before`, and is at rest at the end of its way.
+    /// Starts or retargets the animation if the goal changed from `before` since the last latch; ends an animation that
+    /// has settled.
     pub fn follow(&mut self, style: Option<Style>, shown: Shown, before: f64, goal: f64, tolerance: f64) {
         let carry_on = |from: Sample| match style {
             Some(style) => Course::Motion(Box::new(Motion::carry_on(style, shown.before, from, goal, tolerance))),
@@ -71,7 +71,7 @@ impl Course {
             other if before == goal => other,
             Course::Rest => carry_on(Sample::at_rest(before)),
             Course::Motion(motion) => Course::Motion(Box::new(motion.retarget(shown.before, goal))),
-            // Somebody else wants it elsewhere.
+            // Another part of the compositor changed the goal: it overrides the gesture.
             Course::Held(hand) => carry_on(Sample::at_rest(hand.at(shown.before))),
         };
         if matches!(self, Course::Motion(motion) if motion.settled_by() <= shown.at) {
@@ -79,7 +79,7 @@ impl Course {
         }
     }
 
-    /// It is at its goal at once, unless a hand has it.
+    /// Jumps to the goal, unless a gesture holds the value.
     pub fn end(&mut self) {
         if !matches!(self, Course::Held(_)) {
             *self = Course::Rest;

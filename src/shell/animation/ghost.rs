@@ -1,7 +1,7 @@
-//! Snapshots of windows that are gone, until they have faded out.
+//! Fade-out of closed windows: a snapshot is drawn until the animation ends.
 //!
-//! A snapshot holds on to the buffers that the window showed last. Their client gets them back when the window is not
-//! seen any more; one that is gone itself leaves the memory to us.
+//! A snapshot keeps the buffers that the window showed last. They are released to the client when the fade-out ends. If
+//! the client has exited, their memory belongs to us until then.
 
 use smithay::backend::renderer::element::Id;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -21,45 +21,42 @@ use crate::surface::content::SurfaceContent;
 use crate::surface::tree;
 use upbeat_timing::time::Instant;
 
-/// One surface of a window that is gone.
+/// One surface of a closed window.
 #[derive(Debug)]
 pub struct GhostPart {
-    /// What it showed.
     pub content: SurfaceContent,
-    /// Where it lay in the root surface's coordinates.
+    /// Position in the root surface's coordinates.
     pub place: tree::Place,
-    /// Its name for damage tracking: the surface may come back under its own.
+    /// Id for damage tracking. Not the surface's own id, because the surface may be mapped again.
     pub id: Id,
-    /// Its name for those who keep what they made of it.
+    /// Key for caches of this content, such as imported textures.
     pub name: Snapshot,
 }
 
-/// The last that is seen of a window.
+/// Snapshot of a closed window while it fades out.
 #[derive(Debug)]
 pub struct Ghost {
-    /// Which window.
     pub window: WindowId,
-    /// Its surfaces, topmost first. Popups are gone at once.
+    /// Surfaces of the window, topmost first. Popups vanish at once.
     pub parts: Vec<GhostPart>,
     /// The window geometry, in the root surface's coordinates.
     pub geometry: Rectangle<i32, Logical>,
-    /// Where the window belonged (global logical coordinates).
+    /// Place of the window (global logical coordinates).
     pub rect: Rectangle<i32, Logical>,
-    /// How many windows were below it.
+    /// Number of windows below it in the stacking order.
     pub below: usize,
-    /// The workspace that it was on.
     pub place: Option<Place>,
-    /// What was drawn below and around it.
+    /// The window's border, shadow and blur.
     pub decoration: Decoration,
-    /// It is black in pictures of the screen.
+    /// The window is black in screenshots and screen recordings.
     pub kept_out: bool,
     motion: WindowMotion,
-    /// When it is not seen any more; `None` before the first latch.
+    /// End of the fade-out; `None` before the first latch.
     end: Option<Instant>,
 }
 
 impl Ghost {
-    /// How it is seen in the frame presented at `present`.
+    /// Pose in the frame presented at `present`.
     pub fn at(&self, present: Instant) -> Pose {
         self.motion.at(self.rect, present)
     }
@@ -68,7 +65,8 @@ impl Ghost {
         self.motion.look(present)
     }
 
-    /// Begins to go, as it was in the frame shown at `start`, unless it did before. Returns whether it begins to move.
+    /// Starts the fade-out, unless it has started, from the state in the frame shown at `start`. Returns whether an
+    /// animation starts.
     pub(super) fn start(&mut self, close: Option<Fade>, start: Instant) -> bool {
         if self.end.is_some() {
             return false;
@@ -83,13 +81,13 @@ impl Ghost {
         true
     }
 
-    /// Whether there is anything left of it in the frame presented at `present`.
+    /// Whether it is visible in the frame presented at `present`.
     pub fn is_seen(&self, present: Instant) -> bool {
         self.end.is_none_or(|end| end > present)
     }
 }
 
-/// An update of `surface` is about to be applied: one that takes a window's content away leaves a snapshot of it.
+/// Called before an update of `surface` is applied: an update that unmaps a window leaves a snapshot of it.
 pub fn about_to_apply(state: &mut State, surface: &WlSurface) {
     let Some(window) = state.shell.window_of_root(surface).filter(|window| window.mapped) else { return };
     let removes = guard::with_states(surface, |states| {
@@ -102,14 +100,14 @@ pub fn about_to_apply(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// `surface`, or its window, is about to go, with its content.
+/// Called before `surface`, or its window, is destroyed with its content.
 pub fn about_to_destroy(state: &mut State, surface: &WlSurface) {
     if let Some(id) = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| window.id) {
         leave(state, id);
     }
 }
 
-/// The window is seen for the last time: what it shows stays until it has faded out.
+/// Keeps a snapshot of a window that is about to be unmapped, until it has faded out.
 pub(in crate::shell) fn leave(state: &mut State, id: WindowId) {
     if state.shell.animations.close.is_none() || state.shell.ghosts.iter().any(|ghost| ghost.window == id) {
         return;

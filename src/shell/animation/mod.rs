@@ -1,22 +1,23 @@
-//! Windows that appear, go and change their place by themselves.
+//! Animations of windows that open, close, move or change their size.
 //!
-//! Everything here is a function of the time at which a frame is *shown*. What the latch finds changed since the one
-//! before starts to move in the frame that shows the state before the change, so that the first frame after it moves
-//! already; what is in motion and is changed again goes on from where it is in that frame, with its velocity.
+//! All values here are functions of the time at which a frame is *shown*. The latch compares the state with the state
+//! at the previous latch. An animation starts in the frame that shows the state before the change, so that the first
+//! frame after it already moves. A change during an animation continues from the current value, with its velocity.
 //!
 //! ```text
 //!   refresh      k−1            k            k+1           k+2
 //!   change           └ commit ┐
-//!   latch             for k ──┴ finds it
+//!   latch             for k ──┴ finds the change
 //!   shown      the state before  one refresh in   two in …
 //!              └ start of the motion
 //! ```
 //!
-//! A window that opens or goes answers nobody: where frames are rendered ahead its motion starts a refresh later
-//! ([`Shown::unasked`]), and its first frame that moves is rendered ahead like the others.
+//! The animation of a window that opens or closes does not follow a movement of the user, so it may start late. Where
+//! frames are rendered ahead it starts a refresh later ([`Shown::unasked`]), so that its first frames are rendered
+//! ahead, too.
 //!
-//! [`Shell::animate`] is called at every latch; what it starts or drops it leaves in the windows ([`WindowMotion`]) and
-//! in the snapshots of windows that are gone ([`Ghost`]). Who draws asks them for a moment.
+//! [`Shell::animate`] is called at every latch. It starts and ends animations, whose state is kept in the windows
+//! ([`WindowMotion`]) and in the snapshots of closed windows ([`Ghost`]). The renderer asks them for a point in time.
 
 mod course;
 mod ghost;
@@ -43,44 +44,42 @@ use crate::shell::geometry;
 use upbeat_timing::motion::Style;
 use upbeat_timing::time::Instant;
 
-/// When an edge counts as settled, in logical pixels.
+/// Distance to the goal, in logical pixels, at which an edge counts as settled.
 const EDGE_TOLERANCE: f64 = 0.25;
 
-/// How windows move. Nothing does by default: motion is what a configuration asks for.
+/// Styles of the animations. By default there are none: animations are enabled in the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Animations {
-    /// How a window appears.
     pub open: Option<Fade>,
-    /// How it goes.
     pub close: Option<Fade>,
-    /// How it gets to another place or size that nobody dragged it to: maximised, fullscreen, and back.
+    /// Animation of windows that change place or size without being dragged: maximised, fullscreen, and back.
     pub place: Option<Style>,
-    /// How the eye gets to another workspace.
+    /// Animation of switches between workspaces.
     pub workspace: Option<Style>,
-    /// How the overview comes and goes.
+    /// Animation of the overview when it opens or closes.
     pub overview: Option<Style>,
-    /// How the list of shortcuts and notices do.
+    /// Fade of the list of shortcuts, of notices and of questions.
     pub help: Option<Style>,
 }
 
-/// How a window appears or goes.
+/// Animation of a window that opens or closes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fade {
-    /// How opacity and size change.
+    /// Curve of opacity and size.
     pub style: Style,
-    /// The share of its size that it has while it cannot be seen.
+    /// Scale at zero opacity, as a share of the window's size.
     pub scale: f64,
 }
 
 impl Shell {
-    /// Starts what changed since the last latch, and drops what has come to its end. Returns whether something starts
-    /// that waits.
+    /// Starts animations for the changes since the last latch and drops those that have settled. Returns whether an
+    /// animation of a window that opens or closes starts delayed.
     pub fn animate(&mut self, shown: Shown) -> bool {
         if self.is_still() {
             return false;
         }
         let changes = self.changes();
-        // All others rest where they did.
+        // Unchanged windows are at rest, so skip them.
         let changed = self.still.and_then(|still| self.changes_since(still));
         let changed: Option<Vec<WindowId>> = changed.map(Iterator::collect);
         let areas = self.overlays.glides.areas();
@@ -107,7 +106,7 @@ impl Shell {
             if !is_held && window.stretch.is_none() && window.motion.rests_at(window.rect(), &window.applied) {
                 return;
             }
-            // A window that comes back before it is gone goes on from there.
+            // A window that is mapped again during its fade-out continues from there.
             let returning = ghosts.iter().position(|ghost| ghost.window == window.id && window.motion.is_new());
             let from = returning.map(|index| ghosts.remove(index).pose(shown.before));
             let held = window.stretch.is_some() || is_held;
@@ -133,18 +132,18 @@ impl Shell {
             && drag.is_none();
         debug_assert!(
             !is_still || self.windows().all(|window| window.motion.rests_at(window.rect(), &window.applied)),
-            "a window moves that nobody said had changed"
+            "a window moves that was not marked as changed"
         );
         self.still = is_still.then_some(changes);
         waits && shown.waits()
     }
 
-    /// Whether all is where it belongs, and stays there until something is [changed](Self::changes).
+    /// Whether all is at rest, and stays at rest until the shell [changes](Self::changes).
     pub fn is_still(&self) -> bool {
         self.still == Some(self.changes())
     }
 
-    /// Whether anything on `output` looks different after the frame presented at `present`, by itself.
+    /// Whether an animation changes `output` after the frame presented at `present`.
     pub fn is_moving(&self, output: &Output, present: Instant) -> bool {
         if self.is_still() {
             return false;
@@ -168,7 +167,7 @@ impl Shell {
             || self.ghosts.iter().any(|ghost| reaches(ghost.at(present), ghost.rect))
     }
 
-    /// Changes how windows move. What moves already goes on as it began, unless its kind is switched off.
+    /// Applies new settings. Running animations continue with their old style, unless their kind is switched off.
     pub fn set_animations(&mut self, animations: Animations) {
         self.animations = animations;
         if animations.close.is_none() {
@@ -194,7 +193,7 @@ impl Shell {
         }
     }
 
-    /// Everything is at its end at once: there is nobody to see it get there.
+    /// Ends all animations at once, because no output shows them.
     pub fn end_animations(&mut self) {
         self.ghosts.clear();
         self.slides.end();
@@ -209,7 +208,7 @@ impl Shell {
         }
     }
 
-    /// Snapshots of windows that are gone and are still seen. For tests.
+    /// Snapshots of closed windows that are still visible. For tests.
     pub fn ghosts(&self) -> &[Ghost] {
         &self.ghosts
     }

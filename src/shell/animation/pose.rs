@@ -1,4 +1,4 @@
-//! How one window is seen in a frame, and what moves it there.
+//! Position, size and opacity of one window in a frame, and the animations that change them.
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
@@ -9,21 +9,21 @@ use upbeat_timing::time::Instant;
 
 /// When opacity and scale count as settled: a quarter of one of 256 levels, half a pixel of a large window.
 const SHARE_TOLERANCE: f64 = 1e-3 / 4.0;
-/// No side is shown shorter than this, in logical pixels, wherever a spring swings.
+/// Shortest side, in logical pixels, that is drawn, however far a spring overshoots.
 const SHORTEST_SIDE: f64 = 1.0;
-/// Nothing is shown smaller than this share of its size.
+/// Smallest scale that is drawn.
 const SMALLEST_SCALE: f64 = 0.01;
 
-/// How a window is seen in one frame.
+/// Position, size and opacity of a window in one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
-    /// Where its geometry is shown (global logical coordinates).
+    /// Rectangle of the window geometry (global logical coordinates).
     pub rect: Rectangle<f64, Logical>,
-    /// How much of it is seen: 0 to 1.
+    /// From 0 (invisible) to 1.
     pub opacity: f64,
 }
 
-/// Opacity and scale on their way, each as value and velocity.
+/// Opacity and scale at one time, each as value and velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LookSample {
     pub opacity: Sample,
@@ -31,16 +31,16 @@ pub(super) struct LookSample {
 }
 
 impl LookSample {
-    /// As it is when nothing moves.
+    /// At rest and fully visible.
     pub const FULL: LookSample = LookSample { opacity: Sample::at_rest(1.0), scale: Sample::at_rest(1.0) };
 
-    /// As it is before it appears, and when it is gone.
+    /// Invisible, before the window opens and after it has closed.
     pub const fn gone(scale: f64) -> Self {
         LookSample { opacity: Sample::at_rest(0.0), scale: Sample::at_rest(scale) }
     }
 }
 
-/// Appearing or going.
+/// Animation of opacity and scale while a window opens or closes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Look {
     opacity: Motion,
@@ -48,7 +48,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// To opacity `goal` and scale `scale`, from `from` in the frame shown at `start`.
+    /// Animates to opacity `goal` and scale `scale`, starting with `from` in the frame shown at `start`.
     pub fn new(style: Style, start: Instant, from: LookSample, goal: f64, scale: f64) -> Self {
         let motion = |from, goal| Motion::carry_on(style, start, from, goal, SHARE_TOLERANCE);
         Look { opacity: motion(from.opacity, goal), scale: motion(from.scale, scale) }
@@ -63,7 +63,7 @@ impl Look {
     }
 }
 
-/// Left, top, width and height on their way.
+/// Animation of left, top, width and height.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Place([Motion; 4]);
 
@@ -93,37 +93,37 @@ fn sides(rect: Rectangle<i32, Logical>) -> [f64; 4] {
     [rect.loc.x, rect.loc.y, rect.size.w, rect.size.h].map(f64::from)
 }
 
-/// What moves a window by itself.
+/// Animations of one window.
 #[derive(Clone, Debug, Default)]
 pub struct WindowMotion {
     look: Option<Look>,
     place: Option<Place>,
-    /// Where it belonged at the last latch, and as what; `None` before the first one.
+    /// Place and arrangement at the last latch; `None` before the first latch.
     known: Option<(Rectangle<i32, Logical>, Arrangement)>,
-    /// It was put elsewhere by something other than a hand.
+    /// The next change of place is animated.
     glides: bool,
-    /// What it lies on was moved by a hand, and it with that: it is there.
+    /// A gesture moved the whole strip: the next change of place is not animated.
     is_carried: bool,
 }
 
 impl WindowMotion {
-    /// No latch has seen the window yet.
+    /// Whether no latch has seen the window yet.
     pub fn is_new(&self) -> bool {
         self.known.is_none()
     }
 
-    /// The next change of place is not a hand's: it moves there.
+    /// Animates the next change of place: it does not come from a drag.
     pub fn glide(&mut self) {
         self.glides = true;
     }
 
-    /// The next change of place is that of all columns, which a hand had: it is there at once.
+    /// Skips the animation of the next change of place: a gesture moved all columns, and the pan already shows it.
     pub(in crate::shell) fn carry(&mut self) {
         self.is_carried = true;
     }
 
-    /// The window belongs at `rect` from the frame `shown` on. `held`: a hand puts it there. `from`: it was on its way
-    /// out and comes back.
+    /// Updates the animations for the frame `shown`, in which the window's place is `rect`. `held`: a drag or resize
+    /// puts the window there. `from`: the window was fading out and is mapped again.
     pub(super) fn follow(
         &mut self,
         animations: &Animations,
@@ -140,7 +140,7 @@ impl WindowMotion {
             Some((before, known)) if *before != rect => {
                 let moves = glides || *known != arrangement;
                 self.place = match (self.place, animations.place) {
-                    // Whatever changes on the way changes the goal.
+                    // Any change during an animation retargets it.
                     (Some(place), _) => Some(place.retarget(shown.before, rect)),
                     (None, Some(style)) if moves => Some(Place::new(style, shown.before, *before, rect)),
                     _ => None,
@@ -153,20 +153,19 @@ impl WindowMotion {
         self.place = self.place.filter(|place| place.settled_by() > shown.at);
     }
 
-    /// Whether it lies still at `rect` in this arrangement, as it did in the frame before: then there is nothing to
+    /// Whether the window rests at `rect` in this arrangement, as in the previous frame. Then there is nothing to
     /// [follow](Self::follow).
     pub(super) fn rests_at(&self, rect: Rectangle<i32, Logical>, arrangement: &Arrangement) -> bool {
         let is_known = self.known.as_ref().is_some_and(|(at, known)| *at == rect && known == arrangement);
         is_known && !self.is_moving() && !self.glides && !self.is_carried
     }
 
-    /// Ends at once what is switched off.
+    /// Ends animations that are switched off in the settings.
     pub(super) fn allow(&mut self, animations: &Animations) {
         self.look = self.look.filter(|_| animations.open.is_some());
         self.place = self.place.filter(|_| animations.place.is_some());
     }
 
-    /// Whether anything moves it.
     pub(super) fn is_moving(&self) -> bool {
         self.look.is_some() || self.place.is_some()
     }
@@ -177,7 +176,7 @@ impl WindowMotion {
         look.max(self.place.map(|place| place.settled_by())).is_some_and(|end| end > present)
     }
 
-    /// How it is seen in the frame presented at `present`, where it belongs at `rect`.
+    /// Pose in the frame presented at `present` of a window whose place is `rect`.
     pub fn at(&self, rect: Rectangle<i32, Logical>, present: Instant) -> Pose {
         let rect = self.place.map_or(rect.to_f64(), |place| place.at(present));
         let look = self.look(present);
@@ -195,12 +194,12 @@ impl WindowMotion {
 }
 
 fn appear(fade: Fade, shown: Shown, from: Option<LookSample>) -> Look {
-    // What moves already does not stop for a moment.
+    // A window that is already moving must not pause.
     let start = if from.is_some() { shown.before } else { shown.unasked };
     Look::new(fade.style, start, from.unwrap_or(LookSample::gone(fade.scale)), 1.0, 1.0)
 }
 
-/// `rect` with `scale` times its size, about its middle.
+/// `rect` scaled by `scale` about its centre.
 fn scaled(rect: Rectangle<f64, Logical>, scale: f64) -> Rectangle<f64, Logical> {
     let size = rect.size.upscale(scale);
     let (right, down) = ((rect.size.w - size.w) / 2.0, (rect.size.h - size.h) / 2.0);

@@ -1,27 +1,27 @@
-//! The frame that is being chosen, by its times.
+//! Presentation times of the frame that is being latched, for animations.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// Which frame is being chosen.
+/// Times of the frame that is being latched.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
-    /// When it is presented.
+    /// Presentation time of this frame.
     pub at: Instant,
-    /// When the frame before it is: what somebody changed since then starts to move there.
+    /// Presentation time of the previous frame, in which changes made by the user start to move.
     pub before: Instant,
-    /// Where that starts to move which answers nobody: a window that opens or goes. Where frames are rendered ahead it can
-    /// wait, so that the first frames of the motion, which are often the dearest, are not the ones that have no time.
+    /// Start of the animations of windows that open or close. Where frames are rendered ahead they can start later, so
+    /// that their first frames, which are often the most expensive, are rendered ahead, too.
     pub unasked: Instant,
 }
 
 impl Shown {
-    /// The frame presented at `at`, an interval after the one before; what answers nobody starts `delay` later.
+    /// The frame presented at `at`, one interval after the previous frame. Windows open and close `delay` later.
     pub fn new(at: Instant, interval: Span, delay: Span) -> Self {
         let before = at - interval;
         Shown { at, before, unasked: before + delay }
     }
 
-    /// Whether what answers nobody waits.
+    /// Whether animations of windows that open or close start delayed.
     pub fn waits(&self) -> bool {
         self.unasked > self.before
     }

@@ -1,13 +1,13 @@
-//! An output's workspaces lie in a row, and the eye glides along it to the one that is to be seen.
+//! Animation of workspace switches: an output's workspaces lie in a row, and a viewport glides along it.
 //!
 //! ```text
 //!   position   1.0                 1.4                        2.0
 //!            [ 1 ] 2   3       1 [  │ ] 2   3            1  [ 2 ]  3
 //! ```
 //!
-//! Where the windows of workspaces are columns by default, which lie in a row themselves, it is a column of workspaces.
-//! The unit is one workspace: the width of its output and a gap, or the height and a gap. What changes its mind on the way goes on with its
-//! velocity, wherever that leads.
+//! Where windows are tiled in columns, which form a row themselves, the workspaces lie below each other instead. The
+//! unit is one workspace: the width (or height) of its output plus a gap. If the goal changes during the animation, the
+//! motion continues with its velocity.
 
 use smithay::utils::{Logical, Point, Size};
 
@@ -19,27 +19,28 @@ use upbeat_timing::time::Instant;
 use super::Shown;
 use super::course::Course;
 
-/// When it counts as settled, in workspaces: a quarter of a pixel of a large screen.
+/// Distance to the goal, in workspaces, at which the viewport counts as settled: a quarter of a pixel of a large
+/// screen.
 const TOLERANCE: f64 = 0.25 / 4096.0;
-/// Between two workspaces that glide by, as a share of the output's width or height.
+/// Gap between two workspaces during the animation, as a share of the output's width or height.
 pub const GAP: f64 = 1.0 / 16.0;
 
-/// Where the eye is, per output.
+/// Position of the viewport, per output.
 #[derive(Debug, Default)]
 pub struct Slides(Vec<Slide>);
 
 #[derive(Debug)]
 struct Slide {
     screen: Screen,
-    /// The workspace that was to be seen at the last latch.
+    /// Active workspace at the last latch.
     known: Number,
     course: Course,
-    /// The workspaces lie below each other; while the eye glides, as when it began to.
+    /// The workspaces lie below each other. Does not change during an animation.
     vertical: bool,
 }
 
 impl Slides {
-    /// Starts what changed since the last latch, and drops what is at its end.
+    /// Starts animations for switches since the last latch and drops those that have settled.
     pub(super) fn follow(&mut self, style: Option<Style>, shown: Shown, workspaces: &Workspaces, vertical: bool) {
         self.0.retain(|slide| workspaces.screens().any(|(screen, _)| screen == slide.screen));
         for (screen, _) in workspaces.screens() {
@@ -56,12 +57,12 @@ impl Slides {
         }
     }
 
-    /// Everything is where it is going.
+    /// Ends the animations, except where a gesture holds the viewport.
     pub(super) fn end(&mut self) {
         self.0.iter_mut().for_each(|slide| slide.course.end());
     }
 
-    /// Whether the eye rests everywhere.
+    /// Whether all viewports are at rest.
     pub(super) fn is_still(&self) -> bool {
         self.0.iter().all(|slide| slide.course.rests())
     }
@@ -70,22 +71,22 @@ impl Slides {
         self.0.iter().find(|slide| slide.screen == screen)
     }
 
-    /// Whether the eye moves on `screen` after the frame presented at `present`.
+    /// Whether the viewport of `screen` moves after the frame presented at `present`.
     pub fn moves_after(&self, screen: Screen, present: Instant) -> bool {
         self.find(screen).is_some_and(|slide| slide.course.moves_after(present))
     }
 
-    /// Whether it rests on a workspace there.
+    /// Whether the viewport rests on a workspace.
     pub fn rests(&self, screen: Screen) -> bool {
         self.find(screen).is_none_or(|slide| slide.course.rests())
     }
 
-    /// Where the eye is in that frame; `None` before the first latch.
+    /// Position of the viewport in the frame presented at `present`; `None` before the first latch.
     pub fn eye(&self, screen: Screen, present: Instant) -> Option<f64> {
         self.find(screen).map(|slide| slide.course.at(slide.known.get().into(), present))
     }
 
-    /// A hand has the eye of `screen`.
+    /// A gesture starts to hold the viewport of `screen`.
     pub fn hold(&mut self, screen: Screen, hand: Pulled) {
         let slide = self.0.iter_mut().find(|slide| slide.screen == screen);
         if let Some(slide) = slide {
@@ -93,31 +94,29 @@ impl Slides {
         }
     }
 
-    /// The hand that has it.
+    /// The gesture that holds the viewport.
     pub fn hand(&mut self, screen: Screen) -> Option<&mut Pulled> {
         self.0.iter_mut().find(|slide| slide.screen == screen)?.course.hand()
     }
 
-    /// The hand lets it go, at `at`.
+    /// The gesture releases the viewport at time `at`.
     pub fn let_go(&mut self, screen: Screen, at: Instant) {
         self.0.iter_mut().filter(|slide| slide.screen == screen).for_each(|slide| slide.course.let_go(at));
     }
 
-    /// Whether the workspaces of `screen` lie below each other.
     pub fn is_vertical(&self, screen: Screen) -> bool {
         self.find(screen).is_some_and(|slide| slide.vertical)
     }
 
-    /// How far something is seen from its place whose workspace lies `distance` workspaces behind the eye, on an output of
-    /// this size.
+    /// Offset of content on a workspace that lies `distance` workspaces behind the viewport, on an output of this size.
     pub fn shift(&self, screen: Screen, distance: f64, size: Size<i32, Logical>) -> Point<f64, Logical> {
         let vertical = self.is_vertical(screen);
         let length = f64::from(if vertical { size.h } else { size.w }) * (1.0 + GAP);
         if vertical { (0.0, distance * length).into() } else { (distance * length, 0.0).into() }
     }
 
-    /// How many workspaces `place` lies behind the eye in the frame presented at `present`. `None` where nothing of it
-    /// is seen.
+    /// Distance of `place` behind the viewport, in workspaces, in the frame presented at `present`. `None` if no part
+    /// of the workspace is visible.
     pub fn distance(&self, place: Place, workspaces: &Workspaces, present: Instant) -> Option<f64> {
         let active = f64::from(workspaces.active(place.screen).get());
         let slide = self.find(place.screen).filter(|slide| !slide.course.rests());
@@ -139,7 +138,8 @@ mod tests {
         number.try_into().unwrap()
     }
 
-    /// How far workspace 2 lies from the eye in frame after frame, `at` some of which another workspace is asked for.
+    /// Distance of workspace 2 from the viewport in each frame. `asked` has the frames in which the workspace is
+    /// switched.
     fn course(style: Option<Style>, asked: &[(u64, u8)], frames: u64) -> Vec<Option<f64>> {
         let mut workspaces = Workspaces::default();
         workspaces.connect_monitors([("DP-1", None)].into_iter());
@@ -179,7 +179,7 @@ mod tests {
         let course = course(spring(), &[(2, 2), (6, 1)], 80);
         let seen: Vec<f64> = course.iter().copied().flatten().collect();
         let steps: Vec<f64> = seen.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        // It still comes nearer in the first frame after it was sent back, and no step differs much from the one before.
+        // It still comes nearer in the first frame after it was sent back, and each step is close to the step before.
         assert!(steps[5 - 2] < 0.0 && steps.iter().any(|step| *step > 0.0), "{steps:?}");
         assert!(steps.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.12), "{steps:?}");
         assert_eq!(course.last(), Some(&None), "it is gone in the end");

@@ -1,9 +1,10 @@
-//! What the input method shows at the caret (candidates), and its keyboard on the screen.
+//! Popups of the input method at the text caret (candidates), and on-screen keyboards.
 //!
-//! Popups lie above windows and layers of the output that has the caret, while a field is typed into; they go where that is
-//! when a frame is chosen ([`placing`]), so that they move with its window. Under a lock there are none. A keyboard is a layer
-//! surface above windows of the client that is the input method: it alone lies above a lock, and can be touched there, if all
-//! of it is in the lower half of its output: what is above that is the locker's.
+//! While a text field is active, the popups lie above the windows and layers of the caret's output. They are placed at
+//! each latch ([`placing`]), so that they move with the caret's window. They are hidden by a lock. An on-screen
+//! keyboard is a layer surface above windows that belongs to the input method's client. It is the only surface that
+//! lies above a lock and takes input there, provided that it lies in the lower half of its output, since the upper half
+//! belongs to the locker.
 
 pub mod placing;
 
@@ -21,12 +22,12 @@ use crate::later;
 use crate::state::State;
 use crate::surface::{self, tree};
 
-/// Where text appears that is typed.
+/// The text caret of the active field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Caret {
-    /// The surface with the field.
+    /// The surface that contains the field.
     pub surface: WlSurface,
-    /// The caret in it (surface coordinates), if it says where that is.
+    /// Cursor rectangle (surface coordinates), if the client has set it.
     pub rect: Option<Rectangle<i32, Logical>>,
 }
 
@@ -36,9 +37,9 @@ struct InputPopup {
     surface: WlSurface,
     size: Size<i32, Logical>,
     mapped: bool,
-    /// Where the caret is in its coordinates, as its client was told last.
+    /// Caret in coordinates of the popup, as last sent to the client.
     told: Option<Rectangle<i32, Logical>>,
-    /// The output that its surfaces were told of.
+    /// Output that its surfaces have entered.
     visits: Option<Output>,
 }
 
@@ -48,49 +49,48 @@ impl InputPopup {
     }
 }
 
-/// All popups of the input method, and where they belong.
+/// All popups of the input method, and the state that places them.
 #[derive(Debug, Default)]
 pub struct InputPopups {
-    /// The newest last.
+    /// All popups, newest last.
     list: Vec<InputPopup>,
-    /// None: nobody types into anything.
+    /// `None` if no text field is active.
     caret: Option<Caret>,
-    /// The output that has it.
+    /// The output of the caret.
     on: Option<Output>,
-    /// The input method: an object of its client.
+    /// An object of the client that is the input method.
     typist: Option<ObjectId>,
-    /// Virtual keyboards.
     keyboards: Vec<ObjectId>,
-    /// [`Shell::changes`] when that was looked at.
+    /// [`Shell::changes`] at the last update.
     looked: Option<ShellRevision>,
 }
 
 impl InputPopups {
-    /// Whether `surface` is the root of one.
+    /// Whether `surface` is the root of a popup.
     pub fn has(&self, surface: &WlSurface) -> bool {
         self.list.iter().any(|popup| popup.surface == *surface)
     }
 
-    /// Whether `surface` is one of the client that is the input method.
+    /// Whether `surface` belongs to the client that is the input method.
     pub fn is_typists(&self, surface: &WlSurface) -> bool {
         self.typist.as_ref().is_some_and(|typist| typist.same_client_as(&surface.id()))
     }
 }
 
 impl Shell {
-    /// Where the caret is on the screen (global logical coordinates).
+    /// Caret in global logical coordinates.
     fn caret_on_screen(&self) -> Option<Rectangle<i32, Logical>> {
         let Caret { surface, rect } = self.input_popups.caret.as_ref()?;
         let root = surface::root(surface);
         let offset = tree::find_downward(&root, &mut |known, _, place| (known == surface).then_some(place.origin))?;
         let origin = self.origin_of_root(&root)? + offset.to_i32_round();
         let size = tree::size(surface);
-        // A field that does not say is that surface: what belongs to it lies below.
+        // Without a cursor rectangle the whole surface counts as the field, and popups go below it.
         let rect = rect.unwrap_or_else(|| Rectangle::new(Point::from((0, size.h)), Size::default()));
         Some(Rectangle::new(origin + rect.loc, rect.size))
     }
 
-    /// The popups that are seen on `output`, topmost first: surface, and where its origin goes (global logical coordinates).
+    /// The popups on `output`, topmost first: surface and its origin (global logical coordinates).
     pub fn input_popups_on(&self, output: &Output) -> Vec<(&WlSurface, Point<i32, Logical>)> {
         let InputPopups { list, on, .. } = &self.input_popups;
         if list.is_empty() || on.as_ref() != Some(output) || self.overlays.take_input() {
@@ -101,7 +101,7 @@ impl Shell {
         shown.map(|popup| (&popup.surface, placing::place(caret, popup.size, area))).collect()
     }
 
-    /// The popup that takes input at `point` (global logical coordinates), and where its origin is.
+    /// The popup that takes input at `point` (global logical coordinates), and its origin.
     pub(super) fn hit_input_popups(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
         let output = self.input_popups.on.as_ref()?;
         let mut popups = self.input_popups_on(output).into_iter();
@@ -112,15 +112,15 @@ impl Shell {
         pinned.level().is_above_windows() && self.input_popups.is_typists(pinned.surface())
     }
 
-    /// Whether it is an on-screen keyboard in use: of the input method while a field is active, or of a client with a virtual
-    /// keyboard, which knows of no fields.
+    /// Whether it is an on-screen keyboard in use. A keyboard of the input method is in use while a field is active. A
+    /// client with a virtual keyboard does not know about fields, so its keyboard is always in use.
     pub(super) fn types_now(&self, pinned: &Pinned) -> bool {
         let InputPopups { caret, keyboards, .. } = &self.input_popups;
         let plays = || keyboards.iter().any(|keyboard| keyboard.same_client_as(&pinned.surface().id()));
         (caret.is_some() && self.is_keyboard(pinned)) || plays()
     }
 
-    /// Whether it lies above a lock: with all that hangs on it.
+    /// Whether it lies above a lock, with its subsurfaces and popups.
     fn lies_above_lock(&self, pinned: &Pinned) -> bool {
         let area = geometry(pinned.output());
         let mut trees = self.popups_of_layer(pinned).chain([(pinned.surface(), pinned.rect().loc)]);
@@ -131,7 +131,7 @@ impl Shell {
             })
     }
 
-    /// The keyboards that lie above a lock on `output`, topmost first.
+    /// On-screen keyboards above a lock on `output`, topmost first.
     pub fn keyboards_above_lock<'a>(&'a self, output: &'a Output) -> impl Iterator<Item = &'a Pinned> {
         let of = |level| self.layers.downward(output, level).filter(|pinned| self.lies_above_lock(pinned));
         of(Level::Overlay).chain(of(Level::Top))
@@ -149,13 +149,13 @@ impl Shell {
         })
     }
 
-    /// Whether `surface` may have input, as far as the lock is concerned.
+    /// Whether the lock allows `surface` to have input.
     pub fn lets(&self, surface: &WlSurface) -> bool {
         self.lock.lets(surface) || self.pinned_of(surface).is_some_and(|pinned| self.lies_above_lock(pinned))
     }
 }
 
-/// The input method is the client with this object, or there is none.
+/// Sets the client that is the input method, by one of its objects.
 pub fn set_typist(state: &mut State, typist: Option<ObjectId>) {
     state.shell.input_popups.typist = typist;
     if state.shell.lock.takes_input() {
@@ -164,14 +164,14 @@ pub fn set_typist(state: &mut State, typist: Option<ObjectId>) {
     }
 }
 
-/// There is a virtual keyboard, or it is gone.
+/// Called when a virtual keyboard is created or destroyed.
 pub fn note_virtual_keyboard(state: &mut State, keyboard: ObjectId, is_there: bool) {
     let keyboards = &mut state.shell.input_popups.keyboards;
     keyboards.retain(|known| *known != keyboard);
     keyboards.extend(Some(keyboard).filter(|_| is_there));
 }
 
-/// Somebody types there, or into nothing.
+/// Called when the caret moves, or when a text field becomes active or inactive.
 pub fn set_caret(state: &mut State, caret: Option<Caret>) {
     let popups = &mut state.shell.input_popups;
     if popups.caret == caret {
@@ -180,17 +180,17 @@ pub fn set_caret(state: &mut State, caret: Option<Caret>) {
     let begins_or_ends = popups.caret.is_some() != caret.is_some();
     popups.caret = caret;
     if begins_or_ends && state.shell.layers.shown().any(|pinned| state.shell.is_keyboard(pinned)) {
-        // The input method is told at the end of a turn.
+        // Later, because the input method is informed at the end of a turn.
         later::soon(state, layers::rising::attend);
     }
     let popups = &state.shell.input_popups;
-    // A keyboard on the screen shows nothing there: what is typed on it costs no frame of its own.
+    // Without popups nothing is drawn at the caret, so typing on an on-screen keyboard needs no frame.
     if !popups.list.is_empty() {
         changed(state);
     }
 }
 
-/// The input method made a popup of `surface`. It is seen when that has content.
+/// The input method made a popup of `surface`, which is shown once it has content.
 pub fn new_popup(state: &mut State, object: ZwpInputPopupSurfaceV2, surface: &WlSurface) {
     let popup =
         InputPopup { object, surface: surface.clone(), size: Size::default(), mapped: false, told: None, visits: None };
@@ -198,11 +198,11 @@ pub fn new_popup(state: &mut State, object: ZwpInputPopupSurfaceV2, surface: &Wl
     applied(state, surface);
 }
 
-/// An update was applied to a surface of the tree with this root.
+/// Called after an update was applied to a surface of the tree with this root.
 pub(super) fn applied(state: &mut State, root: &WlSurface) {
     let (mapped, size) = (surface::has_content(root), tree::size(root));
     let Some(popup) = state.shell.input_popups.list.iter_mut().find(|popup| popup.surface == *root) else { return };
-    // Subsurfaces come and go with updates of their own.
+    // Subsurfaces can appear and vanish with updates of their own.
     let is_plain = state.surfaces.extent(root).size == size;
     let before = (popup.mapped, popup.size);
     (popup.mapped, popup.size) = (mapped, size);
@@ -211,7 +211,7 @@ pub(super) fn applied(state: &mut State, root: &WlSurface) {
     }
 }
 
-/// A popup is one no more.
+/// Called when the popup object is destroyed.
 pub fn destroyed(state: &mut State, object: &ZwpInputPopupSurfaceV2) {
     forget(state, |popup| popup.object == *object);
 }
@@ -241,7 +241,7 @@ fn changed(state: &mut State) {
     state.need_all();
 }
 
-/// Finds out which output has the caret, and tells popups where they are. Called once in a turn.
+/// Updates the caret's output and sends popups their position. Called once in a turn.
 pub fn attend(state: &mut State) {
     let changes = state.shell.changes();
     let shell = &state.shell;
@@ -262,13 +262,13 @@ pub fn attend(state: &mut State) {
     }
 }
 
-/// Tells one popup where it is, if that is something new.
+/// Sends a popup its output and the caret's rectangle if they have changed.
 fn tell(popup: &mut InputPopup, at: Option<(Rectangle<i32, Logical>, &Output)>) {
     let Some((caret, output)) = at.filter(|_| popup.is_shown()) else { return };
     if let Some(before) = popup.visits.replace(output.clone()).filter(|before| before != output) {
         visit::leave_layer(&popup.surface, &before);
     }
-    // Its scale may have changed.
+    // Also on the same output, because its scale may have changed.
     visit::show_on(&popup.surface, output);
     let origin = placing::place(caret, popup.size, geometry(output));
     let told = Rectangle::new(caret.loc - origin, caret.size);

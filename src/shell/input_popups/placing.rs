@@ -1,9 +1,9 @@
-//! Where something goes that belongs to a caret. Pure.
+//! Placement of input method popups beside the caret. Pure.
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
-/// Where something of `size` goes whose caret is at `caret`, on an output at `area`: right below it, or above it where that has
-/// room and below has not; and on the output as far as it fits there.
+/// Position of a popup of `size` for the caret at `caret` on an output at `area`: right below the caret, or above it if
+/// only that side has room; kept on the output as far as the popup fits.
 pub fn place(
     caret: Rectangle<i32, Logical>,
     size: Size<i32, Logical>,
@@ -13,13 +13,13 @@ pub fn place(
     let (below, above) = (caret.loc.y + caret.size.h, caret.loc.y - size.h);
     let flips = below + size.h > bottom && above >= top;
     let within = |at: i32, length: i32, start: i32, room: i32| at.min(start + room - length).max(start);
-    // The caret may lie far away from the output.
+    // Clamp, because the caret may lie far outside the output.
     let y = within(if flips { above } else { below }, size.h, top, area.size.h);
     Point::from((within(caret.loc.x, size.w, area.loc.x, area.size.w), y))
 }
 
-/// Whether something that covers `rect` may lie above the lock of an output at `area`: in its lower half, where keyboards are. The
-/// upper half is the locker's alone, so that nobody else can look like it.
+/// Whether a keyboard that covers `rect` may lie above the lock of an output at `area`: only in the lower half. The
+/// upper half is reserved for the locker, so that no other client can imitate it.
 pub fn leaves_the_lock_in_sight(rect: Rectangle<i32, Logical>, area: Rectangle<i32, Logical>) -> bool {
     let upper = area.size.h / 2;
     let lower =

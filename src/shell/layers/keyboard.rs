@@ -1,4 +1,4 @@
-//! Which layer surface has the keyboard: one above windows that wants it for itself, or one that the user gave it to.
+//! Keyboard focus of layer surfaces: an exclusive surface above windows, or the surface that the user chose.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::backend::ObjectId;
@@ -11,19 +11,19 @@ use crate::shell::{Desk, Hand, Shell, ShellRevision, activate, popup};
 use crate::state::State;
 
 impl Layers {
-    /// The one that has the keyboard whatever the user does: of those above windows the topmost, the newest of these.
+    /// The surface with exclusive keyboard focus: the newest in the topmost layer above windows.
     pub fn exclusive(&self) -> Option<&Pinned> {
         let wants = |pinned: &&Pinned| pinned.level().is_above_windows() && pinned.keyboard() == Wants::Exclusive;
         self.shown().filter(|pinned| !self.covering.covers(pinned)).filter(wants).max_by_key(|pinned| pinned.level())
     }
 
-    /// The one that the keyboard belongs to, if that is one of them.
+    /// The layer surface with keyboard focus.
     pub fn with_keyboard(&self) -> Option<&Pinned> {
         let chosen = || self.of_root(self.chosen.as_ref()?).filter(|pinned| pinned.is_shown() && takes_turns(pinned));
         self.exclusive().or_else(chosen)
     }
 
-    /// The one that a button or finger holds down.
+    /// The layer surface on which a button or finger is down.
     pub fn pressed(&self) -> Option<&Pinned> {
         self.of_root(self.pressed.as_ref()?)
     }
@@ -32,21 +32,21 @@ impl Layers {
         self.pressed = None;
     }
 
-    /// The user gave the keyboard to a window.
+    /// Called when the user gives the keyboard to a window.
     pub(in crate::shell) fn forget_choice(&mut self) {
         self.chosen = None;
     }
 }
 
-/// What fullscreen windows cover.
+/// Layer surfaces on outputs with a fullscreen window.
 #[derive(Debug, Default)]
 pub(super) struct Covering {
-    /// The layer surfaces that a fullscreen window covers and that were there before it. They get no keyboard.
+    /// Layer surfaces that were there before the fullscreen window that covers them. They get no keyboard.
     covered: Vec<ObjectId>,
-    /// Those that keep the keyboard though such a window is there: launchers that opened above it, and a prompt that had the
-    /// keyboard when the window took the screen. A password must not go to the window.
+    /// Surfaces that keep the keyboard despite a fullscreen window: launchers that opened above it, and a prompt that
+    /// had the keyboard when the window became fullscreen. Otherwise a password could go to the window.
     opened: Vec<ObjectId>,
-    /// [`Shell::changes`] when that was looked at.
+    /// [`Shell::changes`] at the last update.
     looked: Option<ShellRevision>,
 }
 
@@ -61,7 +61,7 @@ impl Covering {
         }
     }
 
-    /// The layer surface with root `root` is not seen any more.
+    /// Called when the layer surface with root `root` is unmapped.
     pub(super) fn forget(&mut self, root: &WlSurface) {
         let id = root.id();
         self.covered.retain(|covered| *covered != id);
@@ -69,13 +69,13 @@ impl Covering {
     }
 }
 
-/// Whether a fullscreen window lies above it.
+/// Whether a fullscreen window lies above the layer surface.
 fn is_below_fullscreen(shell: &Shell, pinned: &Pinned) -> bool {
     pinned.level() != Level::Overlay && shell.is_covered(pinned.output())
 }
 
-/// A layer surface that a fullscreen window has covered loses the keyboard, and may have it again when it is seen. Called once
-/// in a turn.
+/// Takes the keyboard from layer surfaces that are covered by a fullscreen window, and allows it again once they are
+/// visible. Called once in a turn.
 pub(in crate::shell) fn attend(state: &mut State) {
     let shell = &mut state.shell;
     let changes = Some(shell.changes());
@@ -92,13 +92,13 @@ pub(in crate::shell) fn attend(state: &mut State) {
     if covering.covered == covered {
         return;
     }
-    // The user is in the window from now on.
+    // The choice is forgotten, because the user now works in the fullscreen window.
     chosen.take_if(|chosen| covered.contains(&chosen.id()));
     covering.covered = covered;
     state.update_keyboard();
 }
 
-/// Whether the user can give it the keyboard. Below windows nobody has it for himself.
+/// Whether the user can give it the keyboard. Below windows, exclusive counts as on demand.
 fn takes_turns(pinned: &Pinned) -> bool {
     match pinned.keyboard() {
         Wants::None => false,
@@ -107,8 +107,9 @@ fn takes_turns(pinned: &Pinned) -> bool {
     }
 }
 
-/// A layer surface has content now: one that wants the keyboard for itself ends others' menus, and one above windows that takes
-/// turns has the first, as a window that opens has: launchers rely on it.
+/// Called when a layer surface is mapped. If it takes the keyboard exclusively, popup grabs of other surfaces end. If
+/// it is above windows with the keyboard on demand, it gets the focus as a new window does, because launchers rely on
+/// it.
 pub(super) fn appeared(state: &mut State, root: &WlSurface) {
     if let Some(pinned) = state.shell.layers.of_root(root).filter(|pinned| is_below_fullscreen(&state.shell, pinned)) {
         let id = pinned.surface().id();
@@ -126,8 +127,8 @@ pub(super) fn appeared(state: &mut State, root: &WlSurface) {
     state.need_all();
 }
 
-/// A button, a finger or the tip of a tool went down on `surface`: what that is part of is given the keyboard, if it takes
-/// it, and is held until all are up.
+/// A button, a finger or the tip of a tool went down on `surface`. Its window or layer surface gets the keyboard, if it
+/// takes the keyboard, and counts as pressed until all are up.
 pub fn pressed(state: &mut State, surface: Option<&WlSurface>) {
     let window = surface.and_then(|surface| state.shell.window_of(surface)).map(|window| window.id);
     let Shell { layers, focused, .. } = &state.shell;

@@ -1,12 +1,13 @@
-//! Layer surfaces: bars, wallpapers, launchers, notifications; whatever is pinned to an output, below windows or above them.
+//! Layer surfaces (`wlr_layer_shell`): bars, wallpapers, launchers and notifications, above or below the windows of an
+//! output.
 //!
-//! Workspaces glide beneath them, and the overview leaves them where they are. Where they go is reckoned in [`placing`],
-//! from all of an output at once; a place takes effect with the content that was made for it, and one of the same size at
-//! once:
+//! They stay in place during workspace switches and in the overview. [`placing`] computes their places, for all
+//! surfaces of an output at once. A place with another size takes effect with the content that was drawn for it; a
+//! place with the same size takes effect at once:
 //!
 //! ```text
-//!   wish (commit) ─► arrange ─┬─ another size ─► configure ─► ack ─► commit ─► it is there
-//!                             └─ the same ──────────────────────────────────► it is there
+//!   request (commit) ─► arrange ─┬─ another size ─► configure ─► ack ─► commit ─► in effect
+//!                                └─ the same ────────────────────────────────────► in effect
 //! ```
 
 pub mod keyboard;
@@ -31,39 +32,38 @@ pub use pinned::Pinned;
 use placing::{Level, Placed, Wish};
 pub use ruled::LayerLook;
 
-/// All layer surfaces.
 #[derive(Debug, Default)]
 pub struct Layers {
-    /// In the order in which they were made.
+    /// In order of creation.
     list: Vec<Pinned>,
-    /// What they leave for windows, where that is not all of an output.
+    /// Usable areas, except of outputs where windows may use the whole output.
     usable: Vec<(Output, Rectangle<i32, Logical>)>,
-    /// The one that the user gave the keyboard to.
+    /// The layer surface that the user gave the keyboard to.
     chosen: Option<WlSurface>,
-    /// The one that a button or finger holds down.
+    /// The layer surface on which a button or finger is down.
     pressed: Option<WlSurface>,
-    /// The surfaces on *top* that lie above fullscreen windows.
+    /// Surfaces of the *top* layer that lie above fullscreen windows.
     risen: Vec<ObjectId>,
     covering: keyboard::Covering,
 }
 
 impl Layers {
-    /// Every surface with content, in the order in which they were made.
+    /// All mapped layer surfaces, in order of creation.
     pub fn shown(&self) -> impl DoubleEndedIterator<Item = &Pinned> {
         self.list.iter().filter(|pinned| pinned.is_shown())
     }
 
-    /// Those of one layer of an output, topmost first: the newest.
+    /// The surfaces in one layer of an output, newest (topmost) first.
     pub fn downward<'a>(&'a self, output: &'a Output, level: Level) -> impl Iterator<Item = &'a Pinned> {
         self.shown().rev().filter(move |pinned| pinned.level() == level && *pinned.output() == *output)
     }
 
-    /// Whether nothing with content is pinned to `output`.
+    /// Whether no mapped layer surface is on `output`.
     pub fn is_bare(&self, output: &Output) -> bool {
         !self.shown().any(|pinned| pinned.output() == output)
     }
 
-    /// The outputs that any are pinned to, some of them several times.
+    /// Outputs with layer surfaces; an output with several surfaces is repeated.
     pub(super) fn outputs(&self) -> impl Iterator<Item = &Output> {
         self.shown().map(Pinned::output)
     }
@@ -76,32 +76,32 @@ impl Layers {
         self.list.iter_mut().find(|pinned| pinned.surface() == surface)
     }
 
-    /// What windows may fill of `output` (global logical coordinates).
+    /// The area of `output` that windows may use (global logical coordinates).
     pub fn usable(&self, output: &Output) -> Rectangle<i32, Logical> {
         let known = self.usable.iter().find(|(known, _)| known == output);
         known.map_or_else(|| geometry(output), |(_, usable)| *usable)
     }
 
-    /// Returns whether that is something else than before.
+    /// Returns whether the area has changed.
     fn set_usable(&mut self, output: &Output, usable: Rectangle<i32, Logical>) -> bool {
         let before = self.usable(output);
         self.usable.retain(|(known, _)| known != output);
-        // All of an output without bars, which goes where the output goes, is not kept: nothing is arranged there.
+        // Keep no entry for an output without bars: it may be moved, and nothing would update its entry then.
         if usable != geometry(output) {
             self.usable.push((output.clone(), usable));
         }
         before != usable
     }
 
-    /// The surfaces of those whose objects are gone.
+    /// Surfaces whose layer surface object is destroyed.
     pub(super) fn gone(&self) -> Vec<WlSurface> {
         self.list.iter().filter(|pinned| !pinned.is_alive()).map(|pinned| pinned.surface().clone()).collect()
     }
 }
 
 impl Shell {
-    /// The object of the layer surface with root `surface`, if its client has acknowledged nothing since it was last
-    /// unmapped: it may have no content then.
+    /// The object of the layer surface with root `surface`, if its client has acknowledged no configure since it was
+    /// last unmapped: it must not have content then.
     pub fn unacknowledged_layer(&self, surface: &WlSurface) -> Option<&ZwlrLayerSurfaceV1> {
         let pinned = self.layers.of_root(surface)?;
         (!pinned.acknowledged && !pinned.is_closed() && !self.allow_unconfigured_content).then(|| pinned.object())
@@ -112,13 +112,13 @@ impl Shell {
         self.layers.of_root(surface).is_some()
     }
 
-    /// The layer surface that `surface` is part of: as its root, as a subsurface, or inside one of its popups.
+    /// The layer surface that `surface` belongs to, as its root, as a subsurface, or inside one of its popups.
     pub fn pinned_of(&self, surface: &WlSurface) -> Option<&Pinned> {
         self.layers.of_root(&self.outermost(surface)?)
     }
 
-    /// The surface of the layers above windows that takes input at `point` (global logical coordinates), and where its
-    /// origin is.
+    /// The surface in the layers above windows that takes input at `point` (global logical coordinates), and its
+    /// origin.
     pub fn hit_above(&self, point: Point<f64, Logical>, output: &Output) -> Option<(WlSurface, Point<f64, Logical>)> {
         let all = |_: &&Pinned| true;
         self.hit_level(point, output, Level::Overlay, all).or_else(|| {
@@ -131,7 +131,7 @@ impl Shell {
         })
     }
 
-    /// The same of those below windows, whose popups lie above.
+    /// Hit test for the layers below windows, without their popups, which lie above windows.
     pub(super) fn hit_below(
         &self,
         point: Point<f64, Logical>,
@@ -175,8 +175,8 @@ impl Shell {
     }
 }
 
-/// A client made a layer surface for `output`, or for the one that is being used. It is placed with its first commit. Where
-/// there is no such output it is closed at once.
+/// Handles a new layer surface for `output`, or for the output in use. It is placed with its first commit. If there is
+/// no such output it is closed at once.
 pub fn new_surface(
     state: &mut State,
     surface: LayerSurface,
@@ -196,14 +196,14 @@ pub fn new_surface(
     }
 }
 
-/// That of the focused window, or else the one at the pointer.
+/// The output of the focused window, or else the output at the pointer.
 fn used_output(state: &State) -> Option<Output> {
     let name = spaces::current_screen(state).and_then(|screen| state.shell.workspaces.name(screen));
     let named = name.and_then(|name| state.outputs().find(|output| output.name() == name)).cloned();
     named.or_else(|| Some(state.usable_area(Some(state.pointer_position()))?.0))
 }
 
-/// An update was applied to the layer surface with root `root`.
+/// Called after an update was applied to the layer surface with root `root`.
 pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
@@ -238,7 +238,7 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     }
 }
 
-/// Places all surfaces of an output anew; windows that fill what is left are refitted in the same frame.
+/// Places all layer surfaces of an output. If the usable area changes, windows are refitted in the same frame.
 fn arrange(state: &mut State, output: &Output) {
     let layers = &mut state.shell.layers;
     let mut mine: Vec<&mut Pinned> = layers.list.iter_mut().filter(|pinned| pinned.is_on(output)).collect();
@@ -253,7 +253,7 @@ fn arrange(state: &mut State, output: &Output) {
     }
 }
 
-/// A layer surface is not seen any more.
+/// Called when a layer surface is unmapped.
 fn unmapped(state: &mut State, root: &WlSurface) {
     popup::dismiss_of(state, root);
     let layers = &mut state.shell.layers;
@@ -264,7 +264,7 @@ fn unmapped(state: &mut State, root: &WlSurface) {
     state.need_all();
 }
 
-/// Its object or its surface is gone.
+/// Called when the layer surface object or its surface is destroyed.
 pub fn destroyed(state: &mut State, root: &WlSurface) {
     let Some(index) = state.shell.layers.list.iter().position(|pinned| pinned.surface() == root) else { return };
     let pinned = state.shell.layers.list.remove(index);
@@ -273,7 +273,8 @@ pub fn destroyed(state: &mut State, root: &WlSurface) {
     arrange(state, pinned.output());
 }
 
-/// Outputs came, went or changed: surfaces of one that went are closed, all others placed anew.
+/// Called after an output was plugged, unplugged or changed: closes surfaces of unplugged outputs, and places the
+/// others.
 pub(super) fn outputs_changed(state: &mut State) {
     let known: Vec<Output> = state.outputs().cloned().collect();
     let layers = &mut state.shell.layers;

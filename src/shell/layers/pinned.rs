@@ -1,4 +1,4 @@
-//! One layer surface: what its client wants, what it has agreed to, and where that puts it.
+//! One layer surface: the state its client asks for, its configures, and its place.
 
 use std::collections::VecDeque;
 
@@ -13,38 +13,38 @@ use super::placing::{Level, Wish};
 use crate::shell::ShellRevision;
 use crate::surface::{Surfaces, tree};
 
-/// How many configures a client may leave unanswered before it is sent no more: it gets the newest size with its next
-/// answer. A stopped bar gathers one for each mode that its output goes through.
+/// Unanswered configures after which no further configure is sent: the client gets the newest size with its next
+/// answer. A stopped bar would otherwise collect a configure for each mode change of its output.
 const MOST_UNANSWERED: usize = 16;
 
-/// A surface that is pinned to an output.
+/// A layer surface on an output.
 #[derive(Debug)]
 pub struct Pinned {
     layer: LayerSurface,
     output: Output,
     namespace: String,
-    /// As rules say.
+    /// Appearance that rules set.
     pub(super) look: LayerLook,
     wish: Wish,
     keyboard: KeyboardInteractivity,
-    /// It was configured since it was last unmapped.
+    /// A configure was sent since the surface was last unmapped.
     configured: bool,
-    /// The client acknowledged a configure since then.
+    /// The client has acknowledged a configure since then.
     pub(in crate::shell) acknowledged: bool,
     shown: bool,
-    /// Its output is gone: the client was told, and has yet to destroy it.
+    /// Its output is unplugged: `closed` was sent, but the client has not destroyed the surface yet.
     closed: bool,
-    /// Where it is to be (global logical coordinates, as all that follows).
+    /// Newest place from the layout (global logical coordinates, as in all fields below).
     wanted: Rectangle<i32, Logical>,
-    /// What its client was asked to be, the newest last, and where that is to be.
+    /// Unanswered configures with their places, newest last.
     sent: VecDeque<(Serial, Rectangle<i32, Logical>)>,
-    /// The size that it was asked to have last.
+    /// Size in the last configure.
     asked: Option<Size<i32, Logical>>,
-    /// What the content on screen was made for.
+    /// The place that the current content was drawn for.
     place: Rectangle<i32, Logical>,
-    /// The size of that content.
+    /// Size of the current content.
     size: Size<i32, Logical>,
-    /// [`Shell::changes`](crate::shell::Shell::changes) when its surfaces were told of their output last.
+    /// [`Shell::changes`](crate::shell::Shell::changes) when its surfaces were last sent `enter` and `leave`.
     pub(in crate::shell) visited: Option<ShellRevision>,
 }
 
@@ -70,42 +70,38 @@ impl Pinned {
         }
     }
 
-    /// The root surface.
     pub fn surface(&self) -> &WlSurface {
         self.layer.wl_surface()
     }
 
-    /// Its protocol object.
     pub(super) fn object(&self) -> &ZwlrLayerSurfaceV1 {
         self.layer.shell_surface()
     }
 
-    /// The output that it is pinned to.
     pub const fn output(&self) -> &Output {
         &self.output
     }
 
-    /// What its client calls its purpose.
+    /// The purpose of the surface, named by its client.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The layer that it is in.
     pub const fn level(&self) -> Level {
         self.wish.level
     }
 
-    /// How it looks because a rule says so.
+    /// Appearance that rules set.
     pub const fn look(&self) -> &LayerLook {
         &self.look
     }
 
-    /// The interactivity that its client asks for, or none where a rule forbids it.
+    /// The client's keyboard interactivity, or none if a rule forbids it.
     pub const fn keyboard(&self) -> KeyboardInteractivity {
         if self.look.may_have_keyboard { self.keyboard } else { KeyboardInteractivity::None }
     }
 
-    /// Whether it has content and is to be seen.
+    /// Whether it is mapped and its output still exists.
     pub const fn is_shown(&self) -> bool {
         self.shown && !self.closed
     }
@@ -118,12 +114,12 @@ impl Pinned {
         self.configured
     }
 
-    /// Whether its objects are there.
+    /// Whether its protocol objects exist.
     pub(super) fn is_alive(&self) -> bool {
         self.layer.alive()
     }
 
-    /// Whether it counts where surfaces of `output` are placed.
+    /// Whether it takes part in the layout of `output`.
     pub(super) fn is_on(&self, output: &Output) -> bool {
         !self.closed && self.output == *output
     }
@@ -132,28 +128,28 @@ impl Pinned {
         &self.wish
     }
 
-    /// Where its content is.
+    /// Rectangle of the current content.
     pub fn rect(&self) -> Rectangle<i32, Logical> {
         self.wish.align(self.place, self.size)
     }
 
-    /// What its surfaces may cover.
+    /// Rectangle that its surfaces can cover.
     pub fn reach(&self, surfaces: &Surfaces) -> Rectangle<i32, Logical> {
         let extent = surfaces.extent(self.surface());
         Rectangle::new(self.rect().loc + extent.loc, extent.size)
     }
 
-    /// What says where it is seen, and what others have to make of it.
+    /// Everything that affects its own picture or the places of other surfaces, to detect changes.
     pub(super) fn state(&self) -> (Wish, KeyboardInteractivity, bool, Rectangle<i32, Logical>, Size<i32, Logical>) {
         (self.wish, self.keyboard, self.is_shown(), self.place, self.size)
     }
 
-    /// What the client wants from now on.
+    /// Sets the state that the client asks for.
     pub(super) fn wish(&mut self, wish: Wish, keyboard: KeyboardInteractivity) {
         (self.wish, self.keyboard) = (wish, keyboard);
     }
 
-    /// New content was applied; `acknowledged` is the configure that it was made for, if it is a new one.
+    /// New content was applied, drawn for the configure `acknowledged`, if that is a new configure.
     pub(super) fn take_answer(&mut self, acknowledged: Option<Serial>) {
         let Some(serial) = acknowledged else { return };
         while let Some((_, place)) = self.sent.front().filter(|(sent, _)| *sent <= serial).copied() {
@@ -162,12 +158,12 @@ impl Pinned {
         }
     }
 
-    /// Whether it has content now. Returns whether it had.
+    /// Updates whether it has content. Returns whether it had content before.
     pub(super) fn set_shown(&mut self, has_content: bool) -> bool {
         let was_shown = std::mem::replace(&mut self.shown, has_content);
         self.size = tree::size(self.surface());
         if was_shown && !has_content {
-            // The client starts again with a commit without content, and with a configure.
+            // To map it again the client needs an initial commit without a buffer, and a configure.
             self.configured = false;
             self.acknowledged = false;
             self.sent.clear();
@@ -176,7 +172,7 @@ impl Pinned {
         was_shown
     }
 
-    /// It belongs at `place` from now on. Returns whether it is seen elsewhere at once: where it keeps its size.
+    /// Sets its place in the layout. Returns whether it moves at once, which it does if the size stays the same.
     pub(super) fn put(&mut self, place: Rectangle<i32, Logical>) -> bool {
         self.wanted = place;
         if !self.configured {
@@ -195,19 +191,19 @@ impl Pinned {
         }
     }
 
-    /// Its content, as large as it is, lies at `corner`, whatever was asked for.
+    /// Places the current content at `corner` with its current size, whatever size was asked for.
     pub(in crate::shell) fn stand_at(&mut self, corner: Point<i32, Logical>) {
         self.place = Rectangle::new(corner, self.size);
         self.sent.iter_mut().for_each(|(_, place)| *place = self.place);
     }
 
-    /// The client has said what it wants: it is told its size.
+    /// Called at the initial commit: allows the first configure.
     pub(super) fn begin(&mut self) {
         self.configured = true;
         self.asked = None;
     }
 
-    /// Asks for the size that it is to have, unless that was asked for, or too much is unanswered.
+    /// Sends the newest size, unless it was sent already or too many configures are unanswered.
     pub(super) fn send_wanted(&mut self) {
         let size = self.wanted.size;
         if !self.configured || self.closed || self.asked == Some(size) || self.sent.len() >= MOST_UNANSWERED {
@@ -220,7 +216,7 @@ impl Pinned {
         }
     }
 
-    /// Its output is gone.
+    /// Sends `closed`, because its output is unplugged.
     pub(super) fn close(&mut self) -> WlSurface {
         self.closed = true;
         self.sent.clear();

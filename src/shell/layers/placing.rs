@@ -1,12 +1,12 @@
-//! Where layer surfaces go on an output, and what they leave for windows. Pure: numbers in, rectangles out.
+//! Placement of layer surfaces on an output, and the usable area for windows. Pure: numbers in, rectangles out.
 //!
 //! ```text
 //!  ┌───────────────── output ─────────────────┐
-//!  │ a bar: anchored left, top, right; zone   │  zones are taken first, those of the highest layer before others,
-//!  ├──────┬───────────────────────────────────┤  each in what is left
+//!  │ a bar: anchored left, top, right; zone   │  exclusive zones first, from the highest layer to the lowest,
+//!  ├──────┬───────────────────────────────────┤  each in the area that is left
 //!  │ dock │                                   │
-//!  │ zone │      what windows may fill, and   │  windows always keep a share of each side
-//!  │      │      surfaces that give way       │
+//!  │ zone │      usable area: windows, and    │  windows always keep a share of each side
+//!  │      │      surfaces with zone 0         │
 //!  └──────┴───────────────────────────────────┘
 //! ```
 //!
@@ -17,26 +17,24 @@ use smithay::wayland::shell::wlr_layer::{Anchor, ExclusiveZone, Layer, LayerSurf
 
 use crate::bounds::{MAX_EXTENT, coordinate, extent};
 
-/// Zones leave windows at least one part in so many of each side of the output: enough for a window to be seen and caught
-/// hold of beside a bar, a dock and a keyboard on the screen.
+/// Exclusive zones leave windows at least 1/`LEAST_SHARE` of each side of the output: enough to see a window and to
+/// drag it, beside a bar, a dock and an on-screen keyboard.
 const LEAST_SHARE: i32 = 4;
 
-/// The four layers, bottom to top. Windows lie between the second and the third.
+/// The four layers, bottom to top. Windows lie between `Bottom` and `Top`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Wallpapers.
+    /// The lowest layer, for wallpapers.
     #[default]
     Background,
-    /// Below windows.
     Bottom,
-    /// Above windows.
+    /// Above windows, but normally below fullscreen windows.
     Top,
     /// Above fullscreen windows, too.
     Overlay,
 }
 
 impl Level {
-    /// Whether it lies above windows.
     pub fn is_above_windows(self) -> bool {
         self >= Level::Top
     }
@@ -53,19 +51,19 @@ impl From<Layer> for Level {
     }
 }
 
-/// What a surface says of other surfaces' zones, and of its own.
+/// Exclusive zone of a layer surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Zone {
-    /// Nothing is to lie within so many logical pixels of its edge.
+    /// Positive zone: reserves this many logical pixels at its edge.
     Taken(i32),
-    /// It keeps out of others' zones.
+    /// Zone 0: stays clear of the zones of other surfaces.
     #[default]
     GivesWay,
-    /// It has all of the output for its place.
+    /// Zone −1: placed within the whole output, ignoring the zones of other surfaces.
     Ignores,
 }
 
-/// Something for each edge of a rectangle.
+/// A value for each edge of a rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are called what they are")]
 pub struct PerEdge<T> {
@@ -75,18 +73,16 @@ pub struct PerEdge<T> {
     pub left: T,
 }
 
-/// What a client wants of the place of a surface.
+/// Placement state of a layer surface, as its client has set it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
-    /// In which layer.
     pub level: Level,
-    /// Logical pixels; 0 for what lies between the two edges that it is anchored to.
+    /// In logical pixels; 0 stretches the surface between the two edges that it is anchored to.
     pub size: Size<i32, Logical>,
-    /// The edges that it is anchored to.
+    /// Edges that the surface is anchored to.
     pub anchors: PerEdge<bool>,
-    /// How far from those it keeps (logical pixels); negative beyond them.
+    /// Distances from the anchored edges, in logical pixels; negative margins reach beyond the edges.
     pub margins: PerEdge<i32>,
-    /// What it says of zones.
     pub zone: Zone,
 }
 
@@ -99,7 +95,7 @@ enum Edge {
 }
 
 impl From<&LayerSurfaceCachedState> for Wish {
-    /// Brings every number into range.
+    /// Clamps every number of the client to its valid range.
     fn from(said: &LayerSurfaceCachedState) -> Self {
         let on = |edge| said.anchor.contains(edge);
         let zone = match said.exclusive_zone {
@@ -128,7 +124,8 @@ impl From<&LayerSurfaceCachedState> for Wish {
 }
 
 impl Wish {
-    /// The edge that its zone lies at: that of one that is anchored to one edge, or to that and both beside it.
+    /// The edge that the exclusive zone lies at, if the surface is anchored to this edge alone, or to it and both
+    /// adjacent edges.
     fn edge(&self) -> Option<Edge> {
         let PerEdge { top, right, bottom, left } = self.anchors;
         match (top, right, bottom, left) {
@@ -140,7 +137,7 @@ impl Wish {
         }
     }
 
-    /// How much of which side it takes: its zone and its distance from the edge.
+    /// The reserved edge and depth: the zone plus the margin.
     fn takes(&self) -> Option<(Edge, i32)> {
         let (Zone::Taken(zone), Some(edge)) = (self.zone, self.edge()) else { return None };
         let margin = match edge {
@@ -152,7 +149,7 @@ impl Wish {
         Some((edge, (zone + margin).max(0)))
     }
 
-    /// Where something of `size` goes that is to be at `place`: at the edges that it is anchored to.
+    /// Aligns content of `size` within `place`, at the edges that the surface is anchored to.
     pub fn align(&self, place: Rectangle<i32, Logical>, size: Size<i32, Logical>) -> Rectangle<i32, Logical> {
         Wish { size, margins: PerEdge::default(), ..*self }.place(place)
     }
@@ -167,8 +164,8 @@ impl Wish {
     }
 }
 
-/// Start and length of one side of a surface within `start` and `length`: anchored to the near edge, the far one, both or
-/// neither, each with its margin.
+/// Start and length of one side of a surface in the range given by `start` and `length`. `near` and `far` say for each
+/// edge whether the surface is anchored to it, and its margin.
 fn side((start, length): (i32, i32), wanted: i32, near: (bool, i32), far: (bool, i32)) -> (i32, i32) {
     let margin = |(is_anchored, margin)| if is_anchored { margin } else { 0 };
     let (before, after) = (margin(near), margin(far));
@@ -182,22 +179,22 @@ fn side((start, length): (i32, i32), wanted: i32, near: (bool, i32), far: (bool,
     (start + offset, size)
 }
 
-/// Where everything goes on one output.
+/// Placement of all layer surfaces of one output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// One for each wish, in the same order (global logical coordinates).
+    /// One place per wish, in the same order (global logical coordinates).
     pub places: Vec<Rectangle<i32, Logical>>,
-    /// What is left for windows.
+    /// The area that is left for windows.
     pub usable: Rectangle<i32, Logical>,
 }
 
-/// Where surfaces with these wishes go on an output at `area`, those that were made first first. Only of those that are
-/// shown (`true`) the zones count.
+/// Places layer surfaces on an output at `area`. `wishes` are in order of creation. Zones only count for surfaces that
+/// are shown (`true`).
 pub fn arrange(area: Rectangle<i32, Logical>, wishes: &[(Wish, bool)]) -> Placed {
     let mut usable = area;
     let mut places = vec![Rectangle::default(); wishes.len()];
     let mut order: Vec<usize> = (0..wishes.len()).collect();
-    // Zones before all others, the highest layer first.
+    // Surfaces with a zone before all other surfaces, the highest layer first.
     order.sort_by_key(|index| (wishes[*index].0.takes().is_none(), std::cmp::Reverse(wishes[*index].0.level)));
     for index in order {
         let (wish, is_shown) = &wishes[index];
@@ -209,7 +206,7 @@ pub fn arrange(area: Rectangle<i32, Logical>, wishes: &[(Wish, bool)]) -> Placed
     Placed { places, usable }
 }
 
-/// `usable` without a strip of `depth` at one edge, but never less than a share of the output, which has `whole` size.
+/// `usable` without a strip of `depth` at one edge, but never less than 1/`LEAST_SHARE` of the output's size `whole`.
 fn without(
     mut usable: Rectangle<i32, Logical>,
     edge: Edge,
@@ -248,7 +245,7 @@ mod tests {
         Rectangle::new((x, y).into(), (width, height).into())
     }
 
-    /// Anchored to edges by their first letters.
+    /// `edges` has the first letters of the anchored edges.
     fn wish(level: Level, edges: &str, size: (i32, i32), zone: Zone) -> Wish {
         let on = |letter| edges.contains(letter);
         let anchors = PerEdge { top: on('t'), right: on('r'), bottom: on('b'), left: on('l') };
@@ -313,10 +310,10 @@ mod tests {
         assert_eq!(aligned("", (200, 50)), rect(200, 625, 200, 50));
     }
 
-    /// Whatever a client can say.
+    /// Any state that a client can send.
     fn said() -> impl Strategy<Value = LayerSurfaceCachedState> {
         let layer = prop_oneof![Just(Layer::Background), Just(Layer::Bottom), Just(Layer::Top), Just(Layer::Overlay)];
-        // Small numbers as well as those that overflow.
+        // Small numbers, and numbers that overflow.
         let number = || prop_oneof![-50..2_000_i32, any::<i32>()];
         let margins = (number(), number(), number(), number());
         (layer, 0..16_u32, number(), number(), number(), margins).prop_map(
@@ -335,7 +332,7 @@ mod tests {
     }
 
     proptest! {
-        /// A debug build panics where anything overflows.
+        /// In a debug build an overflow panics, so this also tests for overflows.
         #[test]
         fn whatever_clients_say_windows_keep_a_share_of_the_output(
             said in prop::collection::vec((said(), any::<bool>()), 0..20),
@@ -350,7 +347,7 @@ mod tests {
             for (place, (wish, _)) in places.iter().zip(&wishes) {
                 prop_assert!(place.size.w >= 1 && place.size.h >= 1);
                 prop_assert!(wish.size.w == 0 || place.size.w == wish.size.w, "what was asked for is given");
-                // Sums with other places, as hit-testing makes them, do not overflow either.
+                // Sums with other places, as in hit tests, must not overflow either.
                 prop_assert!(place.loc.x.abs() < 1 << 22 && place.loc.y.abs() < 1 << 22);
                 wish.align(*place, Size::from((MAX_EXTENT, 1)));
             }

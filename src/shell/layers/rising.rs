@@ -1,5 +1,5 @@
-//! Layer surfaces on *top* that lie above fullscreen windows: the surface that has the keyboard, and on-screen keyboards. All
-//! other surfaces on *top* lie below.
+//! Layer surfaces of the *top* layer that lie above fullscreen windows: the surface with the keyboard focus, and
+//! on-screen keyboards. All other surfaces of the *top* layer lie below.
 
 use smithay::reexports::wayland_server::Resource;
 
@@ -9,7 +9,7 @@ use crate::shell::{Desk, Shell};
 use crate::state::State;
 
 impl Layers {
-    /// Whether it lies above a fullscreen window.
+    /// Whether the layer surface lies above fullscreen windows.
     pub fn rises(&self, pinned: &Pinned) -> bool {
         self.risen.contains(&pinned.surface().id())
     }
@@ -26,7 +26,7 @@ impl Shell {
     }
 }
 
-/// Brings the list up to date. Called once in a turn, before a frame is drawn.
+/// Updates the list of these surfaces. Called once in a turn, before a frame is drawn.
 pub fn attend(state: &mut State) {
     let shell = &state.shell;
     if shell.risen().map(|pinned| pinned.surface().id()).eq(shell.layers.risen.iter().cloned()) {

@@ -1,17 +1,16 @@
-//! Options of layer surfaces that rules set.
+//! Options of layer surfaces that are set by rules.
 
 use super::Layers;
 
-/// The options of one layer surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerLook {
-    /// How much of it is seen: 0 to 1.
+    /// From 0 (invisible) to 1.
     pub opacity: f64,
-    /// The radius of its corners, in logical pixels; 0 leaves them as they are.
+    /// In logical pixels; 0 leaves the corners as they are.
     pub corner_radius: f64,
-    /// It is black in pictures of the screen.
+    /// The surface is black in screenshots and screen recordings.
     pub is_kept_out: bool,
-    /// It may have the keyboard, if its client wants it.
+    /// The surface may have the keyboard focus, if its client wants it.
     pub may_have_keyboard: bool,
 }
 
@@ -22,7 +21,7 @@ impl Default for LayerLook {
 }
 
 impl Layers {
-    /// The rules changed: `look` gives the options for a namespace. Returns whether any surface has other options now.
+    /// Applies new rules: `look` gives the options for a namespace. Returns whether the options of any surface change.
     pub fn renew_looks(&mut self, look: impl Fn(&str) -> LayerLook) -> bool {
         let mut is_changed = false;
         for pinned in &mut self.list {

@@ -1,31 +1,30 @@
-//! Where every window of a workspace is, and whether it is seen.
+//! Rectangle and visibility of every window of a workspace.
 
 use super::op::{Area, Rect, Span};
 use super::workspace::Workspace;
 use crate::shell::WindowId;
 
-/// A window in its place.
+/// Result of the layout for one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arranged {
-    /// Which.
     pub window: WindowId,
-    /// Where, from the output's upper left corner, in physical pixels.
+    /// In physical pixels from the output's upper left corner.
     pub rect: Rect,
-    /// Whether any of it is on the screen, and not hidden by another row or by a window that fills the screen. What other
-    /// windows cover is not looked at.
+    /// Whether a part of it is on the screen. Windows hidden behind another tab or behind a fullscreen window are not.
+    /// Other windows above it are not taken into account.
     pub is_seen: bool,
-    /// Whether it fills the screen, bars included.
+    /// Whether it covers the whole output, bars included.
     pub is_fullscreen: bool,
-    /// Whether it lies above the columns.
+    /// Whether it floats above the columns.
     pub is_floating: bool,
-    /// Whether it fills what bars leave.
+    /// Whether it fills the usable area.
     pub is_maximised: bool,
-    /// Whether another row of its column is shown in its place.
+    /// Whether another tab of its column is shown instead.
     pub is_behind: bool,
 }
 
-/// All windows of a workspace, from the lowest to the topmost: columns from left to right, rows from top to bottom, and those
-/// that float.
+/// All windows of a workspace, from the lowest to the topmost: columns from left to right, each with its rows from top
+/// to bottom, then floating windows.
 pub(super) fn arrange(workspace: &Workspace, area: &Area, into: &mut Vec<Arranged>) {
     let strip = &workspace.strip;
     let mut left = strip.origin(area);

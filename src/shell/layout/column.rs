@@ -1,29 +1,28 @@
-//! A column: windows below each other, or one of them at a time.
+//! A column of tiled windows, stacked as rows or shown as tabs.
 
 use super::op::{Area, Back, Display, Height, Limits, Rect, Span, Width};
 use super::share;
 use crate::shell::WindowId;
 use crate::shell::workspaces::Screen;
 
-/// However wide a window has to be, its column is no wider, in physical pixels, unless the screen is: a hundred thousand such
-/// columns beside each other can be counted in an `i32`.
+/// Limit, in physical pixels, on the minimum width that windows give their column, so that the sum of a hundred thousand
+/// columns fits an `i32`.
 pub(super) const WIDEST: i32 = 16_384;
 
-/// A window of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tile {
     pub window: WindowId,
     pub limits: Limits,
     pub height: Height,
-    /// The width of the column that it had for itself, for when it has one again.
+    /// Width of its last column in which it was alone, restored when it gets a column again.
     pub alone: Width,
-    /// Where it floated last.
+    /// Its last floating rectangle.
     pub floated: Option<Rect>,
-    /// Where it goes when it floats no more.
+    /// Its place among the columns when it stops floating.
     pub unfloat: Option<Back>,
-    /// Where it goes when it does not fill the screen any more.
+    /// Its place when it leaves fullscreen.
     pub unfill: Option<Back>,
-    /// It is at home on that screen, which is unplugged.
+    /// The unplugged screen that it belongs to, if it is only a guest here.
     pub guest_of: Option<Screen>,
 }
 
@@ -42,20 +41,19 @@ impl Tile {
     }
 }
 
-/// Rows, of which one is active. Never empty.
+/// Rows or tabs. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     pub width: Width,
     pub span: Span,
     pub display: Display,
-    /// Over all of the screen, bars included; then it has one row. What it was before, `span` says.
+    /// Covers the whole output, bars included, with a single row. `span` keeps the previous state.
     pub is_fullscreen: bool,
     pub rows: Vec<Tile>,
     pub active: usize,
 }
 
 impl Column {
-    /// A column for one window.
     pub fn of(tile: Tile) -> Self {
         Column {
             width: tile.alone,
@@ -93,31 +91,32 @@ impl Column {
         wanted.max(least.min(WIDEST)).max(1)
     }
 
-    /// What is left free beside it, in physical pixels.
+    /// Gap on both sides of the column, in physical pixels.
     pub fn margin(&self, area: &Area) -> i32 {
         if self.is_fullscreen || self.span == Span::Maximised { 0 } else { area.gap() }
     }
 
-    /// Whether one row is seen at a time: because it was said, or since they do not fit below each other.
+    /// Whether it shows one row at a time: because the user asked for tabs, or because the rows do not fit below each
+    /// other.
     pub fn is_tabbed(&self, area: &Area) -> bool {
         let (gap, room) = self.gap_and_room(area);
         let least = |tile: &Tile| i64::from(area.physical(tile.limits.height).max(1) + gap);
         self.display == Display::Tabbed || self.rows.iter().map(least).sum::<i64>() > i64::from(room + gap)
     }
 
-    /// What of its height the titles of its tabs have, in physical pixels.
+    /// Height of its tab titles, in physical pixels; 0 without tabs.
     pub fn titles(&self, area: &Area) -> i32 {
         let has_titles = self.rows.len() > 1 && !self.is_fullscreen && self.is_tabbed(area);
         let (_, room) = self.gap_and_room(area);
         if has_titles { area.physical(area.titles).min(room - 1).max(0) } else { 0 }
     }
 
-    /// Between rows; and the height for all of them with what is between.
+    /// Gap between rows, and height for all rows including the gaps, in physical pixels.
     fn gap_and_room(&self, area: &Area) -> (i32, i32) {
         (area.gap(), area.usable.size.h - 2 * self.margin(area))
     }
 
-    /// Each row's rectangle, for a column whose left edge is at `x`, in physical pixels, from top to bottom.
+    /// Rectangles of the rows, from top to bottom, if the column's left edge is at `x`; in physical pixels.
     pub fn rectangles(&self, x: i32, area: &Area) -> Vec<Rect> {
         let width = self.width(area);
         if self.is_fullscreen {
@@ -149,7 +148,7 @@ impl Column {
         }
     }
 
-    /// The active row gets this height; of heights in pixels a column has one.
+    /// Sets the height of the active row. Only one row of a column can have a height in pixels.
     pub fn set_height(&mut self, height: Height) {
         if matches!(height, Height::Pixels(_)) {
             for tile in self.rows.iter_mut().filter(|tile| matches!(tile.height, Height::Pixels(_))) {
@@ -161,7 +160,7 @@ impl Column {
         }
     }
 
-    /// Takes a row out. The active row stays the active one, or else the row that comes to lie there.
+    /// Removes a row. The active row stays active; if it was the removed row, a neighbour becomes active.
     pub fn take(&mut self, index: usize) -> Tile {
         let mut tile = self.rows.remove(index);
         if self.rows.is_empty() {
@@ -173,7 +172,7 @@ impl Column {
         tile
     }
 
-    /// Puts a row in, which is the active one from then on.
+    /// Inserts a row, which becomes the active row.
     pub fn insert(&mut self, index: usize, tile: Tile) {
         let index = index.min(self.rows.len());
         let has_pixels = self.rows.iter().any(|tile| matches!(tile.height, Height::Pixels(_)));

@@ -1,18 +1,18 @@
-//! Where windows are: pure, no Wayland, no time, no drawing.
+//! Tiling layout: scrollable strips of columns, and floating windows. Pure: no Wayland, no time, no drawing.
 //!
-//! Every screen has its workspaces; a workspace is a *strip* of columns (longer than the screen is wide, and moved along
-//! beneath it), with floating windows above. Whatever a person, a client, an output or the configuration does is one [`Op`];
-//! [`Layout::arrange`] says where all windows of a workspace are then, in whole physical pixels.
+//! Every screen has its workspaces. A workspace is a *strip* of columns, which may be wider than the screen and scrolls
+//! horizontally, with floating windows above. Every action of a user, a client, an output or the configuration is an
+//! [`Op`]. [`Layout::arrange`] gives the rectangles of all windows of a workspace, in whole physical pixels.
 //!
 //! ```text
-//!   op ─► Layout::apply ─► strips, views, focus ─► arrange(place) ─► rectangles, order, what is seen
+//!   op ─► Layout::apply ─► strips, views, focus ─► arrange(place) ─► rectangles, order, visibility
 //! ```
-//! What holds after every op (the properties in `tests`): each window is in exactly one place; no column is empty; the focus is on
-//! what can be seen; tiled windows never overlap and fill the height; the active column lies in the view. Opening and closing a
-//! window leaves everything as it was, and so does a screen that is unplugged and plugged in again.
+//! Invariants after every op (the properties in `tests`): each window is in exactly one place; no column is empty; the
+//! focused window is visible; tiled windows never overlap and fill the height; the active column lies in the view.
+//! Opening and closing a window restores the previous state, and so does unplugging a screen and plugging it in again.
 //!
-//! This is what the layout *wants*. What a client has acknowledged, and what is shown of it while it moves, are kept
-//! elsewhere (`shell::configure`, `shell::animation`).
+//! The layout is the *intended* state. The state that a client has acknowledged, and the picture during an animation,
+//! are kept elsewhere (`shell::configure`, `shell::animation`).
 
 mod arrange;
 mod column;
@@ -39,17 +39,18 @@ use workspace::Workspace;
 /// All windows of a session, on all workspaces of all screens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// In the order in which they were plugged in first. The first one stands for none, and is never there: what opens before
-    /// any screen is at home there.
+    /// In the order in which they were plugged in first. The first entry is a placeholder that is never connected: it
+    /// is the home of windows that open before there is a screen.
     screens: Vec<ScreenState>,
     focused: Screen,
 }
 
-/// The size of a screen that is not there, in pixels: a common one.
+/// Size of the placeholder screen, in physical pixels: a common size.
 const NOWHERE: (i32, i32) = (1920, 1080);
 
 impl Layout {
-    /// Without screens and windows. `nowhere` names no screen: what opens before there is one is at home there.
+    /// Without screens and windows. `nowhere` is the placeholder screen, the home of windows that open before there is
+    /// a screen.
     pub fn new(nowhere: Screen) -> Self {
         let full = Rect::from_size(NOWHERE.into());
         Layout {
@@ -58,7 +59,7 @@ impl Layout {
         }
     }
 
-    /// Does it. What is not possible does nothing.
+    /// Applies an op. An op that is not possible does nothing.
     pub fn apply(&mut self, op: &Op) {
         match *op {
             Op::Connect(screen, area) => self.connect(screen, area),
@@ -80,7 +81,7 @@ impl Layout {
         }
     }
 
-    /// Where every window of a workspace is, from the lowest to the topmost.
+    /// Arranges all windows of a workspace, from the lowest to the topmost.
     pub fn arrange(&self, place: Place, into: &mut Vec<Arranged>) {
         into.clear();
         if let Some(screen) = self.state(place.screen) {
@@ -88,19 +89,19 @@ impl Layout {
         }
     }
 
-    /// The workspace that has the focus.
+    /// The workspace with the focus.
     pub fn focused_place(&self) -> Place {
         let number = self.state(self.focused).map_or(Number::FIRST, |screen| screen.active);
         Place { screen: self.focused, number }
     }
 
-    /// The workspace of a screen that is seen.
+    /// The visible workspace of a screen that is plugged in.
     pub fn shown(&self, screen: Screen) -> Option<Place> {
         let state = self.state(screen).filter(|state| state.is_connected)?;
         Some(Place { screen, number: state.active })
     }
 
-    /// Where a window is; on a screen that is plugged in, if there is one.
+    /// The workspace of a window, preferably on a screen that is plugged in.
     pub fn place_of(&self, window: WindowId) -> Option<Place> {
         let place = |screen: &ScreenState| {
             let number = Number::all().find(|number| screen.workspace(*number).has(window))?;
@@ -115,7 +116,7 @@ impl Layout {
         self.workspace(place)?.focus()
     }
 
-    /// Every window, with where it is; those of screens that are gone first, and once more where they are guests.
+    /// Every window with its workspace. Windows of unplugged screens come first, and once more where they are guests.
     pub fn windows(&self) -> impl Iterator<Item = (WindowId, Place)> {
         let of = |is_connected: bool| self.screens.iter().filter(move |screen| screen.is_connected == is_connected);
         of(false).chain(of(true)).flat_map(|screen| {
@@ -126,36 +127,36 @@ impl Layout {
         })
     }
 
-    /// What a screen that is plugged in has room for.
+    /// Area of a screen that is plugged in.
     pub fn area(&self, screen: Screen) -> Option<&Area> {
         self.state(screen).filter(|known| known.is_connected).map(|known| &known.area)
     }
 
-    /// The screens that are plugged in.
+    /// Screens that are plugged in.
     pub fn screens(&self) -> impl Iterator<Item = Screen> {
         self.screens.iter().filter(|known| known.is_connected).map(|known| known.screen)
     }
 
-    /// How the active column of a workspace is, if a window among the columns has its focus.
+    /// State of the active column of a workspace, if a tiled window has its focus.
     pub fn active_column(&self, place: Place) -> Option<Active> {
         self.workspace(place)?.active_column()
     }
 
-    /// What is seen of the strip of a workspace, if that has columns.
+    /// Scroll position of a workspace's strip; `None` without columns.
     pub fn view(&self, place: Place) -> Option<Seen> {
         let screen = self.state(place.screen).filter(|screen| screen.is_connected)?;
         let strip = &screen.workspace(place.number).strip;
         strip.range(&screen.area).map(|(least, most)| Seen { at: strip.view, least, most })
     }
 
-    /// The windows of the column that a window is in, from top to bottom; none if it is in no column.
+    /// The windows of a window's column, from top to bottom; empty if the window is in no column.
     pub fn column_of(&self, window: WindowId) -> Vec<WindowId> {
         let workspace = self.place_of(window).and_then(|place| self.workspace(place));
         let column = workspace.and_then(|it| it.strip.columns.get(it.strip.find(window)?.column));
         column.map_or_else(Vec::new, |column| column.rows.iter().map(|tile| tile.window).collect())
     }
 
-    /// Where a window is on its workspace, for when it comes back there.
+    /// The position of a window on its workspace, to restore it later.
     pub fn way_back(&self, window: WindowId) -> Option<Back> {
         self.workspace(self.place_of(window)?)?.way_back_of(window)
     }
@@ -166,7 +167,7 @@ impl Layout {
         workspace.is_some_and(|workspace| workspace.floating.iter().any(|floating| floating.tile.window == window))
     }
 
-    /// Every column with titles: the window that is seen, and all of its windows from top to bottom.
+    /// Every column with tab titles: its visible window, and all its windows from top to bottom.
     pub fn tabbed(&self) -> impl Iterator<Item = (WindowId, Vec<WindowId>)> {
         let connected = self.screens.iter().filter(|screen| screen.is_connected);
         connected.flat_map(|screen| {
@@ -194,7 +195,8 @@ impl Layout {
         self.state(place.screen).map(|screen| screen.workspace(place.number))
     }
 
-    /// A workspace that a window can be put on: that of a screen that is there, unless none is.
+    /// A workspace on a connected screen: the given place, or the same number on the focused screen. Without connected
+    /// screens, a place on a known screen stays as it is.
     fn sane(&self, place: Place) -> Place {
         let has_any = self.screens.iter().any(|screen| screen.is_connected);
         if self.is_connected(place.screen) || !has_any && self.state(place.screen).is_some() {
@@ -259,12 +261,12 @@ impl Layout {
         workspace.apply(&Op::Focus(active), area);
     }
 
-    /// Takes a window from where it is: from where it is a guest, and from home.
+    /// Removes a window from its screen, and from every screen where it is a guest.
     fn take(&mut self, window: WindowId) -> Option<Tile> {
         self.screens.iter_mut().fold(None, |found, screen| screen.close(window).or(found))
     }
 
-    /// Does what concerns the workspace that a window is on; which is seen from then on, if it is to be.
+    /// Applies an op to the workspace of a window, and shows this workspace if `shown`.
     fn on_place_of(&mut self, window: WindowId, shown: bool, op: &Op) {
         let Some(place) = self.place_of(window) else { return };
         self.on(place, op);

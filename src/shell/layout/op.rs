@@ -1,55 +1,54 @@
-//! What a person, a client, an output or the configuration can do to a layout: one [`Op`] for each.
+//! Operations on a layout: one [`Op`] for each action of a user, a client, an output or the configuration.
 
 use smithay::utils::{Physical, Rectangle};
 
 use crate::shell::WindowId;
 use crate::shell::workspaces::{Place, Screen};
 
-/// A rectangle on an output, in physical pixels from the output's upper left corner.
+/// A rectangle in physical pixels from the output's upper left corner.
 pub type Rect = Rectangle<i32, Physical>;
 
-/// What a screen has room for.
+/// The area of a screen that the layout may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// All of it.
     pub full: Rect,
-    /// What bars and panels leave of it.
+    /// The screen without bars and panels.
     pub usable: Rect,
-    /// Physical pixels for 120 logical ones, as `wp_fractional_scale_v1` counts them.
+    /// Physical pixels per 120 logical pixels, as in `wp_fractional_scale_v1`.
     pub scale: u32,
-    /// Between windows, and between them and the edge, in logical pixels.
+    /// Gap between windows, and between windows and the edge, in logical pixels.
     pub gap: i32,
-    /// How high titles are above a column with tabs, in logical pixels.
+    /// Height of the titles above a column with tabs, in logical pixels.
     pub titles: i32,
 }
 
-/// Logical pixels that a scale of 1 is counted in.
+/// Value of [`Area::scale`] for a scale of 1.
 const SCALE_UNIT: i64 = 120;
-/// No length on a screen is longer, in pixels: sums of thousands of them fit an `i32`.
+/// Greatest length on a screen, in pixels, so that sums of thousands of lengths fit an `i32`.
 const MAX_LENGTH: i64 = crate::bounds::MAX_EXTENT as i64;
-/// Columns on a screen that is narrower than this, in logical pixels, are as wide as it is: a phone's.
+/// On a screen narrower than this, in logical pixels, such as a phone's, columns are as wide as the screen.
 const NARROW: i32 = 600;
-/// So much of a floating window stays on the screen along each axis, in logical pixels: enough to take hold of it.
+/// Part of a floating window that stays on the screen along each axis, in logical pixels: enough to drag it back.
 const REACHABLE: i32 = 48;
 
 impl Area {
-    /// A length in logical pixels as physical ones, rounded; at least 0.
+    /// Converts a length from logical to physical pixels, rounded and at least 0.
     pub fn physical(&self, logical: i32) -> i32 {
         let scaled = (i64::from(logical.max(0)) * i64::from(self.scale) + SCALE_UNIT / 2) / SCALE_UNIT;
         scaled.min(MAX_LENGTH) as i32
     }
 
-    /// The gap in physical pixels; never so wide that nothing is left between two of them.
+    /// The gap in physical pixels, limited so that something is left between two gaps.
     pub fn gap(&self) -> i32 {
         self.physical(self.gap).min((self.usable.size.w.min(self.usable.size.h) - 1) / 2).max(0)
     }
 
-    /// Whether there is room for one column alone.
+    /// Whether the screen only has room for a single column.
     pub fn is_narrow(&self) -> bool {
         self.usable.size.w < self.physical(NARROW)
     }
 
-    /// A floating window's rectangle, moved so that it can be taken hold of.
+    /// Moves the rectangle of a floating window so that the window can be dragged.
     pub(super) fn reachable(&self, rect: Rect) -> Rect {
         let limit = crate::bounds::MAX_EXTENT;
         let along = |start: i32, length: i32, from: i32, room: i32| {
@@ -63,7 +62,7 @@ impl Area {
         Rect::new((x, y).into(), (width, height).into())
     }
 
-    /// With room for at least a pixel, and the usable part inside of the whole.
+    /// The area with valid values: at least a pixel in size, and the usable area within the full area.
     pub(super) fn sane(mut self) -> Self {
         self.scale = self.scale.clamp(1, SCALE_UNIT as u32 * crate::bounds::MAX_SCALE as u32);
         self.full.size =
@@ -74,183 +73,179 @@ impl Area {
     }
 }
 
-/// How wide a column is.
+/// Width of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// So many thousandths of the screen, gaps included: two halves fill it.
+    /// Thousandths of the screen, gaps included, so that two halves fill it.
     Share(u16),
-    /// Logical pixels.
+    /// Width in logical pixels.
     Pixels(i32),
 }
 
 impl Width {
-    /// Half of the screen: what a column has as long as nobody says otherwise.
+    /// Half of the screen, the default of a new column.
     pub const HALF: Width = Width::Share(500);
 }
 
-/// How a person changes a width or a height.
+/// Change of a width or height by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resize {
-    /// By so many hundredths of the screen.
+    /// By this percentage of the screen.
     By(i8),
-    /// To so many hundredths of the screen.
+    /// To this percentage of the screen.
     To(u8),
-    /// To the next one of a few widths; to the height that follows from the others.
+    /// To the next of a few preset widths, or to the height that the other rows leave.
     Next,
 }
 
-/// How high a row of a column is.
+/// Height of a row in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Height {
-    /// This part of what rows with a height of their own leave; a weight of 0 counts as 1.
+    /// Share of the height that is left after rows in pixels; a weight of 0 counts as 1.
     Weight(u16),
-    /// Logical pixels. One row of a column can have it, and one that is alone fills its column all the same.
+    /// In logical pixels. Only one row of a column can have it. A row that is alone fills its column all the same.
     Pixels(i32),
 }
 
-/// How small a window can be, in logical pixels: what its client says.
+/// Minimum size of a window, set by its client, in logical pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// The least width; 0 if it does not matter.
+    /// Minimum width; 0 for no minimum.
     pub width: i32,
-    /// The least height; 0 if it does not matter.
+    /// Minimum height; 0 for no minimum.
     pub height: i32,
 }
 
-/// How the rows of a column are shown.
+/// Display of the rows of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Display {
-    /// Below each other.
+    /// Rows lie below each other.
     #[default]
     Stacked,
-    /// One at a time. Rows that cannot be as small as the screen is are shown like that whatever is said.
+    /// One row at a time. Rows whose minimum heights exceed the screen are always tabs.
     Tabbed,
 }
 
-/// How far a column reaches.
+/// Extent of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Span {
-    /// As wide as its width says.
+    /// As wide as its [`Width`].
     #[default]
     Plain,
     /// As wide as the screen, with gaps.
     FullWidth,
-    /// All of what bars leave, without gaps.
+    /// The whole usable area, without gaps.
     Maximised,
 }
 
-/// Where a window was that fills the screen, floats, or is minimised.
+/// Previous place of a window that is fullscreen, floating or minimised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Back {
-    /// In the column of that window, that many rows down.
+    /// A row in the column of another window.
     Row {
-        /// That window.
+        /// A window of this column.
         beside: WindowId,
-        /// How many rows are above.
+        /// Number of rows above.
         index: usize,
     },
-    /// Alone in a column like this, right of that window's; the first if there is none.
+    /// Alone in a column, right of another column.
     Column {
-        /// Its width when it is plain.
+        /// Its width for [`Span::Plain`].
         width: Width,
-        /// How far it reaches.
         span: Span,
-        /// How its rows are shown.
         display: Display,
-        /// A window of the column on its left.
+        /// A window of the column to the left; `None` for the first column.
         after: Option<WindowId>,
     },
-    /// Above the columns.
+    /// Floating above the columns.
     Floating(Rect),
 }
 
-/// Where a new window goes.
+/// Placement of a new window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Which workspace; the one with the focus if none is said.
+    /// The workspace, or `None` for the focused workspace.
     pub place: Option<Place>,
-    /// As a floating window, there; else as a column behind the active one.
+    /// Rectangle of a floating window, or `None` for a new column behind the active column.
     pub floating: Option<Rect>,
-    /// Whether its workspace gives it the focus.
+    /// Whether it becomes the focused window of its workspace.
     pub focused: bool,
-    /// Where it was before, if it comes back: that counts before the rest.
+    /// Previous place of a window that comes back, which overrides the other fields.
     pub back: Option<Back>,
 }
 
-/// To the left, or to the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// Towards the first column.
     Left,
-    /// Towards the last one.
+    /// Towards the last column.
     Right,
 }
 
-/// Where the focus goes.
+/// Direction of a focus movement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// The column, or the nearest floating window, on that side.
     Column(Side),
-    /// The row above, or the nearest floating window there.
+    /// The row above, or the nearest floating window above.
     Up,
-    /// The row below, or the nearest floating window there.
+    /// The row below, or the nearest floating window below.
     Down,
-    /// The first column.
     First,
-    /// The last one.
     Last,
     /// From the columns to the floating windows above them, or back.
     OtherLayer,
 }
 
-/// Something that is done to a layout. What is not possible (no such window, nothing on that side) does nothing.
+/// An operation on a layout. An op that is not possible (no such window, no column on that side) does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// A screen is plugged in: it has its workspaces back, and on a new one all are empty.
+    /// A screen is plugged in or changes. A known screen has its workspaces back; a new screen starts with empty
+    /// workspaces.
     Connect(Screen, Area),
-    /// A screen is gone: its windows are on the workspaces of the same numbers of another one until it is back.
+    /// A screen is unplugged. Until it is back, its windows are shown on another screen, on workspaces of the same
+    /// numbers.
     Disconnect(Screen),
-    /// A window opens.
     Open(WindowId, Limits, Opening),
-    /// It is gone.
     Close(WindowId),
-    /// Its client says how small it can be.
+    /// The client of a window sets its minimum size.
     Limit(WindowId, Limits),
-    /// It has the focus; its workspace is seen.
+    /// Focuses a window and shows its workspace.
     Focus(WindowId),
-    /// The focus moves within its workspace.
+    /// Moves the focus within its workspace.
     FocusTo(Direction),
-    /// The focus goes to this workspace; it is seen.
+    /// Shows and focuses a workspace.
     Show(Place),
-    /// A window moves to the end of a workspace and is that one's active window; the focus stays.
+    /// Moves a window to the end of a workspace, where it becomes the active window. The focus does not follow it.
     Send(WindowId, Place),
-    /// The column of a window moves to the end of a workspace, with its rows as they are, and its active row is that one's active
-    /// window; the focus stays. A floating window moves alone.
+    /// Moves the column of a window to the end of a workspace, with its rows unchanged. Its active row becomes the
+    /// active window there. The focus does not follow it. A floating window moves alone.
     SendColumn(WindowId, Place),
-    /// The active column changes places with the one on that side.
+    /// Swaps the active column with the column on that side.
     MoveColumn(Side),
-    /// The active row changes places with the one above it.
+    /// Swaps the active row with the row above.
     MoveUp,
-    /// The active row changes places with the one below it.
+    /// Swaps the active row with the row below.
     MoveDown,
-    /// A window that is alone in its column joins the column on that side, as its last row; one that is not gets a column of
-    /// its own there.
+    /// Moves the active window into the column on that side, as its last row, if it is alone in its own column.
+    /// Otherwise moves it out into a new column on that side.
     Join(Side),
-    /// How wide the active column is; it is plain then.
+    /// Sets the width of the active column, and its span to [`Span::Plain`].
     SetWidth(Width),
-    /// How high the active row is; a height in pixels takes away that of another row.
+    /// Sets the height of the active row. A height in pixels resets that of another row.
     SetHeight(Height),
-    /// How the rows of the active column are shown.
+    /// Sets the display of the active column's rows.
     SetDisplay(Display),
-    /// How far the active column reaches.
+    /// Sets the span of the active column.
     SetSpan(Span),
-    /// A window fills the screen, or goes back to where it was; one of a workspace does so at most.
+    /// Makes a window fullscreen, or restores it. A workspace has at most one fullscreen window.
     SetFullscreen(WindowId, bool),
-    /// A window floats above the columns (where it did last, or there), or is back among them.
+    /// Makes a window float above the columns (at the rectangle, or at its last floating place), or puts it back among
+    /// them.
     SetFloating(WindowId, bool, Option<Rect>),
-    /// The view of a workspace is to be there, in pixels from its first column: it comes to rest where a column touches an edge
-    /// of the screen, and a column that is in it is active.
+    /// Scrolls a workspace to a position, in pixels from its first column. The view snaps to the nearest position at
+    /// which a column touches an edge of the screen, and a column in the view becomes active.
     Look(Place, i32),
-    /// A floating window is there.
+    /// Sets the rectangle of a floating window.
     MoveFloating(WindowId, Rect),
 }

@@ -1,7 +1,8 @@
-//! Screens that are plugged in and out: whose windows are whose guests.
+//! Screens that are plugged and unplugged, and windows that are shown as guests meanwhile.
 //!
-//! A screen that is gone keeps what it had, as it was; the others show its windows, as guests, on the workspaces of the same
-//! numbers. When it is back the guests go home, to where they were: all but those that were sent elsewhere.
+//! An unplugged screen keeps its workspaces unchanged. Another screen shows its windows as guests, on workspaces of the
+//! same numbers. When the screen is back, its windows return to their places there, except windows that were sent
+//! elsewhere.
 //!
 //! ```text
 //!              both                      DP-2 is gone                 DP-2 is back
@@ -16,7 +17,7 @@ use super::workspace::Workspace;
 use crate::shell::WindowId;
 use crate::shell::workspaces::{Number, Screen};
 
-/// How many workspaces a screen has.
+/// Number of workspaces per screen.
 const WORKSPACES: usize = Number::LAST.get() as usize;
 
 /// A screen that is or was plugged in.
@@ -47,12 +48,12 @@ impl ScreenState {
         &self.workspaces
     }
 
-    /// All of its workspaces, with what they have room for.
+    /// All workspaces, and the area of the screen.
     pub fn each(&mut self) -> (impl Iterator<Item = &mut Workspace>, &Area) {
         (self.workspaces.iter_mut(), &self.area)
     }
 
-    /// A window is gone from here.
+    /// Removes a window from this screen.
     pub fn close(&mut self, window: WindowId) -> Option<Tile> {
         let (workspaces, area) = self.each();
         let mut found = None;
@@ -86,7 +87,8 @@ impl Layout {
             return;
         };
         known.is_connected = false;
-        // Its guests go on to the next screen with those that are at home here; they are kept where they are at home.
+        // Guests move on to the next screen, together with the windows of this screen. Only their home screen keeps
+        // them.
         let leaving: Vec<_> = guests(known, |_| true).collect();
         for window in leaving {
             known.close(window);
@@ -106,8 +108,8 @@ impl Layout {
         }
     }
 
-    /// Those who are at home on a screen that is back leave where they were guests. Who is no guest anywhere stays: he was
-    /// sent away, and is at home there.
+    /// Removes guests whose home screen `home` is back from the other screens. A window that was sent elsewhere is no
+    /// guest, so it stays.
     fn send_home(&mut self, home: Screen) {
         for host in self.screens.iter_mut().filter(|host| host.screen != home) {
             let leaving: Vec<_> = guests(host, |of| of == home).collect();
@@ -117,7 +119,7 @@ impl Layout {
         }
     }
 
-    /// Windows of screens that are gone are shown on the first one that is there, if they are not shown yet.
+    /// Shows the windows of unplugged screens on the first connected screen, unless they are shown already.
     fn host_all(&mut self) {
         let Some(host) = self.screens.iter().position(|screen| screen.is_connected) else { return };
         let mut arriving = Vec::new();
@@ -143,7 +145,7 @@ impl Layout {
 }
 
 impl Workspace {
-    /// A window comes to the end, and does not take the focus from anybody.
+    /// Adds a window at the end without giving it the focus.
     pub(super) fn arrive(&mut self, tile: Tile, rect: Option<Rect>, area: &Area) {
         match rect {
             Some(_) => self.open(tile, Opening { place: None, floating: rect, focused: false, back: None }, area),
@@ -155,7 +157,7 @@ impl Workspace {
     }
 }
 
-/// The windows of a screen that are at home on another one, of which `of` holds.
+/// Guests on a screen whose home screen satisfies `of`.
 fn guests(screen: &ScreenState, of: impl Fn(Screen) -> bool) -> impl Iterator<Item = WindowId> {
     let tiles = screen.workspaces().iter().flat_map(Workspace::tiles);
     tiles.filter(move |tile| tile.guest_of.is_some_and(&of)).map(|tile| tile.window)

@@ -1,20 +1,21 @@
-//! Dividing a length into whole pixels: nothing is left over, and nobody gets less than he needs as long as that is possible.
+//! Divides a length into whole pixels, without a remainder. No part gets less than its minimum as long as that is
+//! possible.
 
-/// What shares are counted in.
+/// Unit of [`Width::Share`](super::op::Width::Share): thousandths.
 pub(super) const WHOLE: u16 = 1000;
 
-/// What somebody wants of a length.
+/// Size of one part of a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// So many pixels.
+    /// Size in whole pixels.
     Fixed(i32),
-    /// In proportion to this, which is at least 1.
+    /// Share in proportion to this weight, which is at least 1.
     Weight(u16),
 }
 
-/// Divides `length` among parts, each with the least that it can be. The parts that are weighted share what is left, exactly;
-/// those whose share would be too small get their least, and the others share the rest. What is fixed gives way where the others
-/// would not fit. If even all the least is too much, each gets its least.
+/// Divides `length` among parts, each given with its minimum. Weighted parts share the rest exactly. A weighted part
+/// whose share would be too small gets its minimum, and the other weighted parts share the rest. Fixed parts shrink if
+/// the other parts would not fit. If even the minimums do not fit, each part gets its minimum.
 pub(super) fn divide(length: i32, parts: &[(Part, i32)]) -> Vec<i32> {
     let mut sizes: Vec<i32> = parts.iter().map(|(_, least)| (*least).max(0)).collect();
     let mut left = i64::from(length) - sizes.iter().map(|size| i64::from(*size)).sum::<i64>();
@@ -37,9 +38,9 @@ pub(super) fn divide(length: i32, parts: &[(Part, i32)]) -> Vec<i32> {
     sizes
 }
 
-/// Shares out what is `left` above the least that the weighted ones have.
+/// Distributes the length that is `left` above the minimums among the weighted parts.
 fn fill(sizes: &mut [i32], parts: &[(Part, i32)], left: i64) {
-    // Who is in it, with his weight: all that are weighted, but for those whose least is more than their share.
+    // Index and weight of the weighted parts, without those parts whose minimum exceeds their share.
     let mut sharing: Vec<(usize, i64)> =
         parts.iter().enumerate().filter_map(|(index, (part, _))| weight(index, *part)).collect();
     let mut total: i64 = left + sharing.iter().map(|(index, _)| i64::from(sizes[*index])).sum::<i64>();
@@ -59,7 +60,8 @@ fn fill(sizes: &mut [i32], parts: &[(Part, i32)], left: i64) {
             break;
         }
     }
-    // Edges are rounded down, not lengths: so nothing is left over, and whose exact share is enough has enough.
+    // Round edges down, not lengths: so there is no remainder, and a part whose exact share is enough stays large
+    // enough.
     let weights: i64 = sharing.iter().map(|(_, weight)| weight).sum();
     let (mut sum, mut edge) = (0, 0);
     for (index, weight) in sharing {

@@ -1,4 +1,4 @@
-//! The strip: columns beside each other, longer than the screen is wide, and the part of it that is seen.
+//! The strip of a workspace: columns beside each other, wider than the screen, and the visible part of them.
 //!
 //! ```text
 //!                view            view + width of the screen
@@ -7,36 +7,37 @@
 //!        │ a │ │  b  │ │ c │ │ d* │ │ │ e │      * active: all of it is in the view
 //!        └───┘ └──┬──┘ └───┘ └────┘ │ └───┘
 //! ```
-//! The view moves only as far as it must: so that the active column lies in it, and nothing is blank as long as something is
-//! hidden. What opens or closes left of it moves it along, so that what is seen stays where it is.
+//! The view only scrolls as far as necessary: the active column must lie in it, and no space is blank as long as
+//! columns are hidden. If a column opens or closes to the left, the view scrolls along, so that visible columns stay in
+//! place.
 
 use super::column::{Column, Tile};
 use super::op::{Area, Rect, Side};
 use crate::shell::WindowId;
 
-/// Columns, and what is seen of them.
+/// Columns and scroll position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strip {
     pub columns: Vec<Column>,
-    /// Which column has the focus when the strip has it.
+    /// Index of the column that has the focus when the strip has it.
     pub active: usize,
-    /// What lies at the left edge of the usable area: pixels from the left edge of the first column.
+    /// Scroll position: distance from the left edge of the first column to the left edge of the usable area, in
+    /// physical pixels.
     pub view: i32,
 }
 
-/// What is seen of a strip: what lies at the left edge of the usable area, in pixels from its first column, and how far that can
-/// go.
+/// Scroll position of a strip, and its range, in physical pixels from the left edge of the first column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Where it is.
+    /// Current position of the usable area's left edge.
     pub at: i32,
-    /// The furthest to the left.
+    /// The furthest position to the left.
     pub least: i32,
-    /// The furthest to the right.
+    /// The furthest position to the right.
     pub most: i32,
 }
 
-/// Where a window is in a strip.
+/// Position of a window in a strip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct At {
     pub column: usize,
@@ -65,12 +66,12 @@ impl Strip {
         self.columns.get(self.active)?.active_window()
     }
 
-    /// The column that fills the screen.
+    /// Index of the fullscreen column.
     pub fn fullscreen(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.is_fullscreen)
     }
 
-    /// The column on that side of this one.
+    /// Index of the neighbour of a column on that side.
     pub fn beside(&self, column: usize, side: Side) -> Option<usize> {
         match side {
             Side::Left => column.checked_sub(1),
@@ -83,7 +84,7 @@ impl Strip {
         self.columns[at.column].active = at.row;
     }
 
-    /// Puts a column in. What is seen stays where it is; the same column is active, unless this is the only one.
+    /// Inserts a column. Visible columns stay in place, and the active column stays active, unless the strip was empty.
     pub fn insert(&mut self, index: usize, column: Column, area: &Area) {
         let index = index.min(self.columns.len());
         if index <= self.active && !self.columns.is_empty() {
@@ -93,8 +94,8 @@ impl Strip {
         self.columns.insert(index, column);
     }
 
-    /// Takes a row out, and its column if it was the last one. What is seen stays where it is; if the active column is gone,
-    /// the one right of it is active, or the last one.
+    /// Removes a row, and its column if that is empty then. Visible columns stay in place. If the active column is
+    /// removed, the column right of it becomes active, or the last column.
     pub fn take(&mut self, at: At, area: &Area) -> Tile {
         let before = self.columns[at.column].width(area) + area.gap();
         let tile = self.columns[at.column].take(at.row);
@@ -111,23 +112,23 @@ impl Strip {
         tile
     }
 
-    /// The left edge of a column, in pixels from that of the first one.
+    /// Distance of a column's left edge from that of the first column, in physical pixels.
     pub fn left(&self, column: usize, area: &Area) -> i32 {
         self.columns[..column].iter().map(|column| column.width(area) + area.gap()).sum()
     }
 
-    /// Where the first column's left edge is on the screen.
+    /// Left edge of the first column on the screen.
     pub fn origin(&self, area: &Area) -> i32 {
         area.usable.loc.x - self.view
     }
 
-    /// Where a window is on the screen.
+    /// Rectangle of a window on the screen.
     pub fn on_screen(&self, at: At, area: &Area) -> Rect {
         let left = self.origin(area) + self.left(at.column, area);
         self.columns[at.column].rectangles(left, area)[at.row]
     }
 
-    /// How far the view can go, so that nothing is blank as long as something is hidden; `None` without columns.
+    /// Range of the scroll position in which no space is blank while columns are hidden; `None` without columns.
     pub fn range(&self, area: &Area) -> Option<(i32, i32)> {
         let (first, last) = (self.columns.first()?, self.columns.last()?);
         let end = self.left(self.columns.len() - 1, area) + last.width(area) + last.margin(area);
@@ -135,8 +136,8 @@ impl Strip {
         Some((start, (end - area.usable.size.w).max(start)))
     }
 
-    /// The view is to be there: it comes to rest next to that where a column, with its margin, touches an edge of the screen.
-    /// The active column is another one if more of that is seen.
+    /// Scrolls to `wanted`, snapped to the nearest position at which a column, with its margin, touches an edge of the
+    /// screen. If more of another column is visible than of the active column, the other column becomes active.
     pub fn look(&mut self, wanted: i32, area: &Area) {
         let Some((least, most)) = self.range(area) else { return };
         let room = area.usable.size.w;
@@ -155,7 +156,7 @@ impl Strip {
         let Some(view) = rests.min_by_key(off) else { return };
         let seen = |column: usize| {
             let (left, width) = columns[column];
-            // In thousandths, so that a wide one that is cut is less than a narrow one that is whole.
+            // In thousandths, so that a wide column that is cut counts less than a narrow column that is fully visible.
             let pixels = (left + width).min(view + room) - left.max(view);
             (i64::from(pixels.max(0)) * 1000 / i64::from(width.max(1)), pixels)
         };
@@ -167,7 +168,7 @@ impl Strip {
         (self.view, self.active) = (view, best.unwrap_or(active));
     }
 
-    /// Moves the view as far as it must be moved.
+    /// Scrolls the view no further than necessary.
     pub fn settle(&mut self, area: &Area) {
         let Some(((least, most), active)) = self.range(area).zip(self.columns.get(self.active)) else {
             self.view = 0;

@@ -1,4 +1,4 @@
-//! What holds after every op, whatever was done before; and pictures of the strip.
+//! Invariants of the layout after every op, and pictures of the strip.
 
 mod invariants;
 mod pictures;
@@ -17,7 +17,7 @@ const NOWHERE: Screen = Screen(0);
 const FIRST: Screen = Screen(1);
 const SECOND: Screen = Screen(2);
 
-/// How many sequences of ops what must always hold is tried on, and other properties; `PROPTEST_CASES` asks for more.
+/// Number of op sequences for the invariants (`MANY`) and for other properties; `PROPTEST_CASES` sets another number.
 const MANY: u32 = 10_000;
 const FEWER: u32 = 1_000;
 
@@ -47,7 +47,7 @@ fn window(id: u32) -> WindowId {
     WindowId(id)
 }
 
-/// An opening as a column that has the focus.
+/// Opens a window as a column with the focus.
 const COLUMN: Opening = Opening { place: None, floating: None, focused: true, back: None };
 
 fn opened(windows: std::ops::RangeInclusive<u32>) -> Layout {
@@ -69,7 +69,7 @@ fn all_places() -> impl Iterator<Item = Place> {
     [NOWHERE, FIRST, SECOND].into_iter().flat_map(|screen| Number::all().map(move |number| Place { screen, number }))
 }
 
-// --- what can be done -------------------------------------------------------------------------------------------------
+// --- strategies -------------------------------------------------------------------------------------------------------
 
 fn any_window() -> impl Strategy<Value = WindowId> {
     (1u32..9).prop_map(window)
@@ -166,7 +166,7 @@ fn any_ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(any_op(), 0..40)
 }
 
-/// A layout to which anything was done before.
+/// A layout after any sequence of ops.
 fn any_layout() -> impl Strategy<Value = Layout> {
     any_ops().prop_map(|ops| {
         let mut layout = Layout::new(NOWHERE);
@@ -178,7 +178,7 @@ fn any_layout() -> impl Strategy<Value = Layout> {
 
 #[test]
 fn a_view_that_was_moved_comes_to_rest_at_the_nearest_column_and_one_that_is_seen_is_active() {
-    // Four columns of half of the screen, of which the last two are seen.
+    // Four columns, each half as wide as the screen; the last two are visible.
     let mut layout = opened(1..=4);
     let here = place(FIRST, 1);
     let view = |layout: &Layout| layout.view(here).map(|seen| (seen.at, seen.least, seen.most)).unwrap();
@@ -205,7 +205,7 @@ fn on_a_narrow_screen_a_column_is_as_wide_as_it_and_on_a_wide_one_as_before() {
     let widths =
         |layout: &Layout| -> Vec<i32> { arranged(layout, place(FIRST, 1)).iter().map(|it| it.rect.size.w).collect() };
     assert_eq!(widths(&layout), [485, 485]);
-    // A phone that is held upright, and turned.
+    // A phone in portrait, then in landscape.
     let phone = |w, h| Area { full: rect(0, 0, w, h), usable: rect(0, 0, w, h), scale: 240, gap: 4, titles: 20 };
     layout.apply(&Op::Connect(FIRST, phone(720, 1440)));
     assert_eq!(widths(&layout), [704, 704]);

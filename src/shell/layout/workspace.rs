@@ -1,48 +1,44 @@
-//! A workspace: a strip of columns, and windows that float above it.
+//! A workspace of the tiling layout: a strip of columns, and floating windows above it.
 
 use super::column::{Column, Tile};
 use super::op::{Area, Back, Direction, Display, Limits, Op, Opening, Rect, Side, Span, Width};
 use super::strip::{At, Strip};
 use crate::shell::WindowId;
 
-/// A window above the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Floating {
     pub tile: Tile,
     pub rect: Rect,
 }
 
-/// The column that has the focus.
+/// State of the active column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Active {
-    /// How wide it is when it is plain.
+    /// Its width for [`Span::Plain`].
     pub width: Width,
-    /// How far it reaches.
     pub span: Span,
-    /// How its rows are shown.
     pub display: Display,
-    /// How many they are.
     pub rows: usize,
 }
 
-/// What was before a window opened, for when it closes and nothing happened meanwhile.
+/// State before a window opened, restored when the window closes and nothing else has happened in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Return {
     opened: WindowId,
     focus: Option<WindowId>,
-    /// The active window among the columns, also while another one above them has the focus.
+    /// The active tiled window, even if a floating window had the focus.
     tiled: Option<WindowId>,
     view: i32,
 }
 
-/// So many windows that opened one after the other are closed to what was before each.
+/// Number of windows, opened one after the other, for which the state before is kept.
 const MOST_RETURNS: usize = 32;
 
-/// How large a window is that floats for the first time, in quarters of what it had in its column: so that it is seen that it
-/// lies above the others.
+/// Size of a window that floats for the first time, in quarters of its tile, so that the user sees that it lies above
+/// the other windows.
 const FIRST_FLOAT: i32 = 3;
 
-/// In the middle of `rect`, and smaller; not smaller than its client says.
+/// A smaller rectangle in the middle of `rect`, but not smaller than the client's minimum size.
 fn smaller(rect: Rect, limits: Limits, area: &Area) -> Rect {
     let along = |length: i32, least: i32| (length / 4 * FIRST_FLOAT).max(area.physical(least)).clamp(1, length.max(1));
     let (width, height) = (along(rect.size.w, limits.width), along(rect.size.h, limits.height));
@@ -50,13 +46,12 @@ fn smaller(rect: Rect, limits: Limits, area: &Area) -> Rect {
     Rect::new(corner.into(), (width, height).into())
 }
 
-/// A strip, and windows above it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Workspace {
     pub strip: Strip,
-    /// From the lowest to the topmost, which has the focus if they have it.
+    /// From the lowest to the topmost window. The topmost window has the focus if `is_focus_above`.
     pub floating: Vec<Floating>,
-    /// Whether one of those that float has the focus.
+    /// Whether a floating window has the focus.
     pub is_focus_above: bool,
     returns: Vec<Return>,
 }
@@ -70,7 +65,7 @@ impl Workspace {
         self.tiles().any(|tile| tile.window == window)
     }
 
-    /// All windows: those of the columns from left to right, then those that float from the lowest up.
+    /// All windows: tiled windows from left to right, then floating windows from the lowest to the topmost.
     pub fn tiles(&self) -> impl Iterator<Item = &Tile> {
         self.strip.tiles().chain(self.floating.iter().map(|floating| &floating.tile))
     }
@@ -98,7 +93,7 @@ impl Workspace {
         self.floating.iter().position(|floating| floating.tile.window == window)
     }
 
-    /// A window comes: as a column behind the active one, to a place of its own above, or back to where it was.
+    /// Adds a window: as a column behind the active column, floating, or at its previous place.
     pub fn open(&mut self, tile: Tile, opening: Opening, area: &Area) {
         let focused = opening.focused || self.is_empty();
         let opened = tile.window;
@@ -121,7 +116,8 @@ impl Workspace {
         self.settle(area);
     }
 
-    /// A window is gone.
+    /// Removes a window that closes. Restores the focus and the view from before it opened, if nothing else has
+    /// happened.
     pub fn close(&mut self, window: WindowId, area: &Area) -> Option<Tile> {
         let tile = self.take(window, area)?;
         let last = self.returns.last().copied().filter(|last| last.opened == window);
@@ -134,7 +130,7 @@ impl Workspace {
         Some(tile)
     }
 
-    /// Takes a window out, from wherever it is.
+    /// Removes a window from the columns or from the floating windows.
     fn take(&mut self, window: WindowId, area: &Area) -> Option<Tile> {
         if let Some(index) = self.floating_index(window) {
             let Floating { tile, rect } = self.floating.remove(index);
@@ -147,13 +143,13 @@ impl Workspace {
     }
 
     fn put_above(&mut self, tile: Tile, rect: Rect, on_top: bool) {
-        // Who comes without the focus comes below the one that has it.
+        // A window without the focus goes below the topmost window, which has it.
         let index = if on_top { self.floating.len() } else { self.floating.len().saturating_sub(1) };
         self.floating.insert(index, Floating { tile, rect });
         self.is_focus_above |= self.strip.columns.is_empty();
     }
 
-    /// Gives a window the focus; one that floats is the topmost then.
+    /// Gives a window the focus. A floating window is raised to the top.
     pub fn set_focus(&mut self, window: WindowId) {
         if let Some(index) = self.floating_index(window) {
             let floating = self.floating.remove(index);
@@ -165,13 +161,13 @@ impl Workspace {
         }
     }
 
-    /// What is to be done after anything was done: the view, and whose focus it is.
+    /// Restores the invariants of view and focus after any change.
     pub fn settle(&mut self, area: &Area) {
         self.is_focus_above = !self.floating.is_empty() && (self.is_focus_above || self.strip.columns.is_empty());
         self.strip.settle(area);
     }
 
-    /// Does what concerns this workspace alone.
+    /// Applies an op that concerns this workspace alone.
     pub fn apply(&mut self, op: &Op, area: &Area) {
         self.returns.clear();
         match *op {
@@ -196,7 +192,7 @@ impl Workspace {
         self.settle(area);
     }
 
-    /// What changes the active column in itself.
+    /// Applies an op that only changes properties of the active column.
     fn change_column(&mut self, op: &Op) {
         let Some(column) = self.strip.active_column().filter(|column| !column.is_fullscreen) else { return };
         if self.is_focus_above {
@@ -238,7 +234,7 @@ impl Workspace {
         }
     }
 
-    /// The window above the columns whose middle is nearest to that of the topmost one, in a direction.
+    /// The floating window in this direction whose centre is nearest to that of the topmost window.
     fn nearest_above(&self, direction: Direction, area: &Area) -> Option<WindowId> {
         let (top, others) = self.floating.split_last()?;
         let middle = |floating: &Floating| {
@@ -296,7 +292,7 @@ impl Workspace {
         self.set_focus(window);
     }
 
-    /// Puts a window into the column that another one is in; says whether there is one that takes it.
+    /// Puts a window into the column of the window `beside`. Returns the tile if no column can take it.
     fn put_into_column_of(&mut self, beside: WindowId, index: usize, tile: Tile) -> Option<Tile> {
         match self.strip.find(beside).filter(|at| !self.strip.columns[at.column].is_fullscreen) {
             Some(at) => {
@@ -307,7 +303,7 @@ impl Workspace {
         }
     }
 
-    /// Where a window of the strip is, for when it comes back.
+    /// The position of a tiled window, to restore it later.
     fn way_back(&self, at: At) -> Back {
         let column = &self.strip.columns[at.column];
         let left = at.column.checked_sub(1).and_then(|left| self.strip.columns[left].active_window());
@@ -317,7 +313,7 @@ impl Workspace {
         }
     }
 
-    /// The same of any window, as it is when it does not fill the screen.
+    /// The position of any window, to restore it later; for a fullscreen window its position before fullscreen.
     pub fn way_back_of(&self, window: WindowId) -> Option<Back> {
         if let Some(index) = self.floating_index(window) {
             return Some(Back::Floating(self.floating[index].rect));
@@ -327,7 +323,7 @@ impl Workspace {
         Some(unfill.unwrap_or_else(|| self.way_back(at)))
     }
 
-    /// Puts a window where it was; into a column behind the active one, if that is no more.
+    /// Restores the position of a window. If that no longer exists, the window gets a column behind the active column.
     fn put_back(&mut self, tile: Tile, back: Option<Back>, area: &Area) {
         let window = tile.window;
         match back {

@@ -1,7 +1,7 @@
-//! The surfaces of a locker, each as large as its output.
+//! Surfaces of a locker (`ext_session_lock_surface_v1`), each as large as its output.
 //!
-//! Only content that was made for a size that we said may be committed, and what is acknowledged counts from the commit on that
-//! follows it, however long that waits.
+//! A surface may only commit content of a configured size. An acknowledged configure takes effect with the next commit,
+//! which may wait in the content-update queue.
 
 use std::collections::VecDeque;
 
@@ -20,13 +20,12 @@ use crate::shell::geometry;
 use crate::state::State;
 use crate::surface::showing;
 
-/// Sizes that were said and not acknowledged; of more the oldest are forgotten. No output changes faster than a locker answers.
+/// Unanswered configures that are remembered; older ones are forgotten. No output changes faster than a locker answers.
 const MOST_UNANSWERED: usize = 64;
 
-/// A surface of a locker.
 #[derive(Debug)]
 pub(super) struct LockSurface {
-    /// Whose it is; `None` if the lock was refused.
+    /// The lock that it belongs to; `None` if the lock was refused.
     pub by: Option<LockId>,
     pub surface: WlSurface,
     pub output: Output,
@@ -35,20 +34,20 @@ pub(super) struct LockSurface {
     pub is_there: bool,
     /// Whether it has content.
     pub mapped: bool,
-    /// Sizes that were said and not acknowledged, and their serials.
+    /// Serials and sizes of unanswered configures, newest last.
     unanswered: VecDeque<(u32, Size<i32, Logical>)>,
     said: Option<Size<i32, Logical>>,
     acknowledged: bool,
     attached: bool,
-    /// The size that its content has to have.
+    /// The acknowledged size, which its content must have.
     size: Option<Size<i32, Logical>>,
 }
 
-/// A size was acknowledged that was not said.
+/// The client acknowledged a configure that was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotSent;
 
-/// The size acknowledged before a commit; `None` when there was no new one.
+/// The size that was acknowledged since the previous commit, if any.
 #[derive(Clone, Copy, Debug, Default)]
 struct Acknowledged(Option<Size<i32, Logical>>);
 
@@ -81,12 +80,12 @@ impl LockSurface {
         }
     }
 
-    /// Whether `object` is its role.
+    /// Whether `object` is the role object of this surface.
     pub fn is(&self, object: &ExtSessionLockSurfaceV1) -> bool {
         self.object == *object
     }
 
-    /// Says how large it is to be, if that is something new. Who was refused is told nothing.
+    /// Sends the size of the output, if it has changed and the lock was not refused. Returns whether it was sent.
     pub fn configure(&mut self) -> bool {
         let size = geometry(&self.output).size;
         if self.by.is_none() || !self.is_there || self.said == Some(size) {
@@ -103,7 +102,7 @@ impl LockSurface {
         true
     }
 
-    /// An update was applied: its content has to be as large as was acknowledged with it.
+    /// Called after an update was applied: its content must have the size that was acknowledged with it.
     pub fn check_size(&mut self) {
         let acknowledged =
             guard::with_states(&self.surface, |states| states.cached_state.get::<Acknowledged>().current().0.take());
@@ -111,16 +110,17 @@ impl LockSurface {
         let shown = showing::look(&self.surface, |showing| showing.cut().map(|cut| cut.size)).flatten();
         let (Some(size), Some(shown)) = (self.size, shown) else { return };
         if size != shown && self.by.is_some() {
-            let message = format!("a lock surface of {}x{} was to be {}x{}", shown.w, shown.h, size.w, size.h);
+            let message =
+                format!("a lock surface has the size {}x{} instead of {}x{}", shown.w, shown.h, size.w, size.h);
             self.object.post_error(Error::DimensionsMismatch, message);
         }
     }
 }
 
-/// The locker acknowledges the size that was said with `serial`: it takes effect with the next commit.
+/// Handles `ack_configure`: the size that was sent with `serial` takes effect with the next commit.
 ///
 /// # Errors
-/// None was said with it, or a newer one was acknowledged already.
+/// No size was sent with this serial, or a newer size was acknowledged already.
 pub fn acknowledge(state: &mut State, object: &ExtSessionLockSurfaceV1, serial: u32) -> Result<(), NotSent> {
     let held = state.shell.lock.surfaces.iter_mut().find(|held| held.object == *object).ok_or(NotSent)?;
     let place = held.unanswered.iter().position(|(said, _)| *said == serial).ok_or(NotSent)?;
@@ -132,10 +132,10 @@ pub fn acknowledge(state: &mut State, object: &ExtSessionLockSurfaceV1, serial: 
     Ok(())
 }
 
-/// The commits of this surface are watched.
+/// Marks a surface that has the commit hook.
 struct Watched;
 
-/// Watches the commits of a surface that was given the role.
+/// Adds the commit hook to a surface that was given the role.
 pub(super) fn watch(surface: &WlSurface) {
     let is_new = guard::with_states(surface, |states| states.data_map.insert_if_missing_threadsafe(|| Watched));
     if is_new {
@@ -143,7 +143,7 @@ pub(super) fn watch(surface: &WlSurface) {
     }
 }
 
-/// Checks what is about to be committed.
+/// Checks a commit against the protocol before it takes effect.
 fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
     let Some(held) = state.shell.lock.of_root(surface) else { return };
     if !held.acknowledged {

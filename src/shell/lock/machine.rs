@@ -1,35 +1,35 @@
-//! Who has the screen and the seat while it is locked. Pure.
+//! State machine of the session lock (`ext_session_lock_v1`): which client has the screen and the seat. Pure.
 //!
 //! ```text
 //!            ask                 drawn, or time is up             shown everywhere
-//!   open ──────────► asked(l) ────────────────────────► covered(l) ────────────────► locked(l), and l is told
+//!   open ──────────► asked(l) ────────────────────────► covered(l) ────────────────► locked(l), `locked` is sent
 //!    ▲ ▲               │  │ died                          │ died, given up             │ died
 //!    │ └── given up ───┘  └───────────────┐               ▼                            │
 //!    │                                    └──────────► abandoned ◄─────────────────────┘
 //!    │                                                     │ ask: covered(m), by another locker
-//!    └──────────────── unlock, by whoever was told ────────┴──► …
+//!    └──────────────── unlock, by l after `locked` ────────┴──► …
 //!
-//!   input    of windows │ of the locker, or nobody ─────────────────────────────────────────────►
+//!   input    of windows │ of the locker, or none ───────────────────────────────────────────────►
 //!   picture  of windows ────────────────────────────────│ of the locker, or black ──────────────►
 //! ```
 //!
-//! Input goes to the locker from the moment at which it asks: what is typed then may be a password. The picture waits until the
-//! locker has one for every output, for a second at most; whoever never has one is granted the lock with black.
+//! The locker gets all input from its request on, because the user may already type a password. The picture waits until
+//! the locker has drawn on every output, but a second at most: then the lock is granted with black outputs.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// A locker that has drawn nothing by then is granted the lock with black.
+/// A locker that has not drawn by then is granted the lock with black outputs.
 pub const LONGEST_WAIT: Span = Span::from_seconds(1);
 
-/// Names a lock that a client asked for. None is used twice.
+/// Identifies a lock that a client asked for. Never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LockId(u64);
 
-/// Somebody has the lock already.
+/// Another client has the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
-/// Who was not told `locked` cannot unlock.
+/// A client may only unlock after it was sent `locked`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotLocked;
 
@@ -50,7 +50,7 @@ enum Phase {
     Abandoned,
 }
 
-/// How far a lock has come.
+/// State of the session lock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine {
     phase: Phase,
@@ -58,15 +58,15 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Somebody wants the lock at `now`.
+    /// A client asks for the lock at `now`.
     ///
     /// # Errors
-    /// Somebody else has it.
+    /// Another client has the lock.
     pub fn ask(&mut self, now: Instant) -> Result<LockId, Refused> {
         let by = LockId(self.last + 1);
         self.phase = match self.phase {
             Phase::Open => Phase::Asked { by, until: now + LONGEST_WAIT },
-            // Nothing of anybody is seen already.
+            // The windows are covered already.
             Phase::Abandoned => Phase::Covered { by },
             Phase::Asked { .. } | Phase::Covered { .. } | Phase::Locked { .. } => return Err(Refused),
         };
@@ -74,29 +74,30 @@ impl Machine {
         Ok(by)
     }
 
-    /// The locker has a picture for every output. Returns whether the lock is granted with that.
+    /// The locker has drawn on every output. Returns whether this grants the lock.
     pub fn drawn(&mut self) -> bool {
         let Phase::Asked { by, .. } = self.phase else { return false };
         self.phase = Phase::Covered { by };
         true
     }
 
-    /// It is `now`. Returns whether the lock is granted with that.
+    /// Checks the time limit at `now`. Returns whether this grants the lock.
     pub fn passed(&mut self, now: Instant) -> bool {
         self.wake().is_some_and(|until| until <= now) && self.drawn()
     }
 
-    /// Every output shows the lock, and nothing else will be shown any more. Returns who is to be told that it is locked.
+    /// Every output shows the lock, and no older frame is in flight. Returns the lock whose client is to be sent
+    /// `locked`.
     pub fn shown(&mut self) -> Option<LockId> {
         let Phase::Covered { by } = self.phase else { return None };
         self.phase = Phase::Locked { by };
         Some(by)
     }
 
-    /// `id` wants the session unlocked.
+    /// The client of `id` unlocks the session.
     ///
     /// # Errors
-    /// It was not told that it is locked.
+    /// The client was not sent `locked`.
     pub fn unlock(&mut self, id: LockId) -> Result<(), NotLocked> {
         if self.phase != (Phase::Locked { by: id }) {
             return Err(NotLocked);
@@ -105,7 +106,7 @@ impl Machine {
         Ok(())
     }
 
-    /// `id` does not want the lock any more. Returns whether that changes anything.
+    /// The client destroys the lock `id` without unlocking. Returns whether that changes anything.
     pub fn give_up(&mut self, id: LockId) -> bool {
         if matches!(self.phase, Phase::Asked { by, .. } if by == id) {
             self.phase = Phase::Open;
@@ -114,7 +115,7 @@ impl Machine {
         self.died(id)
     }
 
-    /// `id` is gone without a word. Returns whether that changes anything.
+    /// The client of `id` has disconnected. Returns whether that changes anything.
     pub fn died(&mut self, id: LockId) -> bool {
         let had = self.holder() == Some(id);
         if had {
@@ -123,7 +124,7 @@ impl Machine {
         had
     }
 
-    /// Who has the lock.
+    /// The lock in force.
     pub const fn holder(&self) -> Option<LockId> {
         match self.phase {
             Phase::Asked { by, .. } | Phase::Covered { by } | Phase::Locked { by } => Some(by),
@@ -131,32 +132,32 @@ impl Machine {
         }
     }
 
-    /// Whether input is the locker's, or nobody's.
+    /// Whether only the locker, or no client, gets input.
     pub const fn takes_input(&self) -> bool {
         !matches!(self.phase, Phase::Open)
     }
 
-    /// Whether nothing but the lock may be seen.
+    /// Whether only the lock may be visible.
     pub const fn covers(&self) -> bool {
         !matches!(self.phase, Phase::Open | Phase::Asked { .. })
     }
 
-    /// Whether the locker waits to be told.
+    /// Whether the locker waits for `locked`.
     pub const fn is_to_be_told(&self) -> bool {
         matches!(self.phase, Phase::Covered { .. })
     }
 
-    /// Whether `id` has it and was told.
+    /// Whether `id` is in force and its client was sent `locked`.
     pub fn was_told(&self, id: LockId) -> bool {
         self.phase == Phase::Locked { by: id }
     }
 
-    /// Whether its locker died.
+    /// Whether its locker has ended without unlocking.
     pub const fn is_abandoned(&self) -> bool {
         matches!(self.phase, Phase::Abandoned)
     }
 
-    /// When [`passed`](Self::passed) is to be called next.
+    /// The time at which [`passed`](Self::passed) is to be called next.
     pub const fn wake(&self) -> Option<Instant> {
         match self.phase {
             Phase::Asked { until, .. } => Some(until),
@@ -171,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// What can happen; the number says which of those that ever asked is meant.
+    /// An event. The number counts back from the newest client that was granted a lock id.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Ask,
@@ -218,12 +219,12 @@ mod tests {
                     Step::Wait(milliseconds) => {
                         now += Span::from_millis(milliseconds);
                         machine.passed(now);
-                        // Nobody keeps a lock from being granted.
+                        // The time limit always ends the wait.
                         prop_assert!(machine.wake().is_none_or(|until| until > now && until <= now + LONGEST_WAIT));
                     }
                     Step::Shown => {
                         let tells = machine.shown();
-                        // Nobody is told before all is covered, nor twice.
+                        // `locked` is never sent before all is covered, nor twice.
                         prop_assert!(tells.is_none() || (before.covers() && tells == before.holder() && tells != told));
                         told = tells.or(told);
                     }
@@ -237,7 +238,7 @@ mod tests {
                 }
                 let is_unlocked = matches!(step, Step::Unlock(_)) && before.holder().is_some_and(|id| before.was_told(id));
                 prop_assert!(machine.covers() || !before.covers() || is_unlocked, "{before:?} {step:?} {machine:?}");
-                // Whatever hides the others' pictures keeps their input away, too.
+                // While windows are covered they get no input either.
                 prop_assert!(machine.takes_input() || !machine.covers());
                 prop_assert!(!machine.is_abandoned() || machine.holder().is_none());
             }
@@ -251,7 +252,7 @@ mod tests {
         assert!(machine.give_up(id) && !machine.takes_input());
         let id = machine.ask(START).unwrap();
         assert!(machine.died(id) && machine.covers());
-        // The next one shows nothing of anybody meanwhile, and its word counts no less.
+        // The next locker starts with covered windows, and giving up leaves them covered.
         let next = machine.ask(START).unwrap();
         assert!(machine.covers() && machine.give_up(next) && machine.covers());
         assert_eq!(machine.unlock(id), Err(NotLocked));

@@ -1,8 +1,8 @@
-//! The session's lock: whose it is ([`machine`]), and the surfaces that its locker has, one for each output.
+//! The session lock: its state ([`machine`]), and the locker's surfaces, one for each output.
 //!
-//! While it is locked the outputs choose scenes of [`seen_on`](Lock::seen_on) alone, and the seat gives nothing to a surface that
-//! is not the locker's ([`lets`](Lock::lets)). That all outputs show the lock and nothing older is found out by the outputs; the
-//! protocol tells the locker then.
+//! While the session is locked, outputs only show surfaces of [`seen_on`](Lock::seen_on), and the seat only gives input
+//! to surfaces of the locker ([`lets`](Lock::lets)). The outputs find out when all of them show the lock and nothing
+//! older. Then the protocol sends `locked`.
 
 mod lock_surface;
 pub mod machine;
@@ -24,7 +24,6 @@ pub use machine::LockId;
 use machine::{Machine, NotLocked, Refused};
 use upbeat_timing::time::{Clock, Instant};
 
-/// The session's lock.
 #[derive(Debug, Default)]
 pub struct Lock {
     machine: Machine,
@@ -32,67 +31,68 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Whether input is the locker's, or nobody's.
+    /// Whether only the locker, or no client, gets input.
     pub const fn takes_input(&self) -> bool {
         self.machine.takes_input()
     }
 
-    /// Whether nothing but the lock may be seen.
+    /// Whether only the lock may be visible.
     pub const fn covers(&self) -> bool {
         self.machine.covers()
     }
 
-    /// Whether its locker died.
+    /// Whether its locker has ended without unlocking.
     pub const fn is_abandoned(&self) -> bool {
         self.machine.is_abandoned()
     }
 
-    /// Whether the locker waits to be told that all outputs show the lock.
+    /// Whether the locker waits for `locked`, until all outputs show the lock.
     pub const fn is_to_be_told(&self) -> bool {
         self.machine.is_to_be_told()
     }
 
-    /// Whether `id` was told that the session is locked, and it still is.
+    /// Whether the client of `id` was sent `locked`, and the session is still locked by it.
     pub fn was_told(&self, id: LockId) -> bool {
         self.machine.was_told(id)
     }
 
-    /// All outputs show the lock, and nothing else will be shown any more. Returns who is to be told.
+    /// All outputs show the lock, and no older frame is in flight. Returns the lock whose client is to be sent
+    /// `locked`.
     pub fn shown(&mut self) -> Option<LockId> {
         self.machine.shown()
     }
 
-    /// When [`attend`] has something to do.
+    /// The time at which [`attend`] is to be called next.
     pub const fn wake(&self) -> Option<Instant> {
         self.machine.wake()
     }
 
-    /// Whether `surface` may have input, as far as the lock is concerned.
+    /// Whether the lock allows `surface` to have input.
     pub fn lets(&self, surface: &WlSurface) -> bool {
         !self.takes_input() || self.held().any(|held| held.surface == surface::root(surface))
     }
 
-    /// What output `output` shows while the session is locked.
+    /// The surface that `output` shows while the session is locked.
     pub fn seen_on(&self, output: &Output) -> Option<&WlSurface> {
         self.held().find(|held| held.output == *output).map(|held| &held.surface)
     }
 
-    /// The topmost surface of the locker that takes input at `point` (global logical coordinates), and where its origin is.
+    /// The topmost surface of the locker that takes input at `point` (global logical coordinates), and its origin.
     pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
         let held = self.held().find(|held| geometry(&held.output).to_f64().contains(point))?;
         let (surface, local) = hit::hit_tree(&held.surface, point - geometry(&held.output).loc.to_f64())?;
         Some((surface, point - local))
     }
 
-    /// Whose the keyboard is while the session is locked: it stays where it is, else it goes to the output that has the
-    /// pointer, else to any.
+    /// The surface with the keyboard focus while the session is locked: the current one, or else the surface on the
+    /// pointer's output, or else any.
     pub fn keyboard_target(&self, current: Option<&WlSurface>, pointer: Point<f64, Logical>) -> Option<WlSurface> {
         let keeps = self.held().find(|held| Some(&held.surface) == current);
         let pointed = || self.held().find(|held| geometry(&held.output).to_f64().contains(pointer));
         keeps.or_else(pointed).or_else(|| self.held().next()).map(|held| held.surface.clone())
     }
 
-    /// Surfaces with content, of whoever has the lock, on outputs that are there.
+    /// Mapped surfaces of the lock in force, on connected outputs.
     fn held(&self) -> impl Iterator<Item = &LockSurface> {
         let holder = self.machine.holder();
         self.surfaces.iter().filter(move |held| holder.is_some() && held.by == holder && held.is_there && held.mapped)
@@ -107,21 +107,21 @@ impl Lock {
         id.is_some() && self.surfaces.iter().any(|held| held.by == id && held.output == *output)
     }
 
-    /// Whether `surface` is one that a locker made.
+    /// Whether `surface` is a lock surface.
     pub fn is_surface(&self, surface: &WlSurface) -> bool {
         self.surfaces.iter().any(|held| held.surface == *surface)
     }
 
-    /// What is told to surfaces of windows on `output` goes for these, too.
+    /// Lock surfaces on `output`, for events that all surfaces of an output get, such as its scale.
     pub(super) fn roots_on<'a>(&'a self, output: &'a Output) -> impl Iterator<Item = &'a WlSurface> {
         self.surfaces.iter().filter(move |held| held.output == *output).map(|held| &held.surface)
     }
 }
 
-/// A client wants the session locked. From now on input is its.
+/// A client asks for the session lock. From now on it gets all input.
 ///
 /// # Errors
-/// Somebody else has the lock.
+/// Another client has the lock.
 pub fn ask(state: &mut State) -> Result<LockId, Refused> {
     let id = state.shell.lock.machine.ask(state.clock.now())?;
     tracing::info!("the session is being locked");
@@ -132,7 +132,7 @@ pub fn ask(state: &mut State) -> Result<LockId, Refused> {
     Ok(id)
 }
 
-/// A client made a surface for `output`; nothing is ever shown of one without `by`.
+/// Handles a new lock surface for `output`. A surface without `by` is never shown.
 pub fn new_surface(
     state: &mut State,
     by: Option<LockId>,
@@ -151,7 +151,7 @@ pub fn new_surface(
     state.shell.lock.surfaces.push(made);
 }
 
-/// An update was applied to a surface of a tree that a locker made.
+/// Called after an update was applied to a surface in the tree of a lock surface.
 pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let has_content = surface::has_content(root);
     let Some(held) = state.shell.lock.of_root(root) else { return };
@@ -169,12 +169,12 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     }
 }
 
-/// A surface is gone that a locker may have made.
+/// Called when any surface is destroyed.
 pub(super) fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     forget(state, surface, |held| held.surface == *surface);
 }
 
-/// The role of a surface that a locker made is gone.
+/// Called when the role object of a lock surface is destroyed.
 pub fn surface_role_destroyed(state: &mut State, object: &ExtSessionLockSurfaceV1, surface: &WlSurface) {
     forget(state, surface, |held| held.is(object));
 }
@@ -188,10 +188,10 @@ fn forget(state: &mut State, surface: &WlSurface, goes: impl Fn(&LockSurface) ->
     }
 }
 
-/// Whoever has the lock `id` wants the session unlocked.
+/// The client of `id` unlocks the session.
 ///
 /// # Errors
-/// It was not told that it is locked.
+/// The client was not sent `locked`.
 pub fn unlock(state: &mut State, id: LockId) -> Result<(), NotLocked> {
     state.shell.lock.machine.unlock(id)?;
     tracing::info!("the session is unlocked");
@@ -199,7 +199,7 @@ pub fn unlock(state: &mut State, id: LockId) -> Result<(), NotLocked> {
     Ok(())
 }
 
-/// Whoever asked for the lock `id` does not want it any more.
+/// The client of `id` destroys the lock without unlocking.
 pub fn give_up(state: &mut State, id: LockId) {
     let covered = state.shell.lock.covers();
     if !state.shell.lock.machine.give_up(id) {
@@ -208,12 +208,12 @@ pub fn give_up(state: &mut State, id: LockId) {
     if state.shell.lock.takes_input() { orphaned(state, covered) } else { opened(state) }
 }
 
-/// Whoever had the lock `id` is gone without a word: the session stays locked.
+/// The client of `id` has disconnected: the session stays locked.
 pub fn died(state: &mut State, id: LockId) {
     let covered = state.shell.lock.covers();
     if state.shell.lock.machine.died(id) {
-        // While a client is being taken apart, an event that names another of its objects would panic in the backend. Another
-        // locker may have asked until then, which is no reason to leave out anything of it.
+        // Later, because the client's objects are being destroyed: an event that names one of them would panic in the
+        // Wayland backend. Another locker may have asked by then; the steps are needed all the same.
         later::soon(state, move |state| {
             if state.shell.lock.takes_input() {
                 orphaned(state, covered);
@@ -228,21 +228,21 @@ fn opened(state: &mut State) {
 }
 
 fn orphaned(state: &mut State, covered: bool) {
-    tracing::warn!("the locker ended without unlocking: the session stays locked until another one unlocks it");
+    tracing::warn!("the locker ended without unlocking: the session stays locked until another locker unlocks it");
     if !covered {
         state.cover();
     }
     changed(state);
 }
 
-/// Other surfaces may be seen and have input than before.
+/// Updates focus and outputs after a change of the surfaces that may be visible and get input.
 fn changed(state: &mut State) {
     state.update_keyboard();
     state.refresh_focus();
     state.need_all();
 }
 
-/// Grants the lock where its locker has a picture for every output that is on.
+/// Grants the lock once its locker has drawn on every output that is on.
 fn advance(state: &mut State) {
     let lock = &state.shell.lock;
     if lock.wake().is_none() {
@@ -254,16 +254,16 @@ fn advance(state: &mut State) {
     }
 }
 
-/// Grants the lock to a locker that has not drawn for too long.
+/// Grants the lock to a locker that has not drawn within the time limit.
 pub fn attend(state: &mut State) {
     let now = state.clock.now();
     if state.shell.lock.machine.passed(now) {
-        tracing::warn!("the locker has drawn nothing in a second: the session is locked with black");
+        tracing::warn!("the locker has not drawn within a second: the session is locked with black outputs");
         state.cover();
     }
 }
 
-/// An output came, went, or is of another size.
+/// Called after an output was plugged, unplugged or resized.
 pub(super) fn outputs_changed(state: &mut State) {
     let known: Vec<Output> = state.outputs().cloned().collect();
     for held in &mut state.shell.lock.surfaces {
@@ -279,7 +279,7 @@ pub(super) fn outputs_changed(state: &mut State) {
 }
 
 impl Overlays {
-    /// What lies over the windows and takes input is not there any more.
+    /// Closes the overlays above the windows that take input.
     fn put_away(&mut self) {
         self.overview.set(false);
         self.help.set(false);

@@ -1,4 +1,4 @@
-//! Windows and cards of the overview on their way to new places: one opens or closes, or changes its size, and all others
+//! Animation of windows and workspace cards in the overview: when one opens, closes or changes its size, all others
 //! make room.
 //!
 //! ```text
@@ -7,7 +7,7 @@
 //!                          from      known
 //! ```
 //!
-//! Room that changes once more on the way is made from where things are seen then, from standstill.
+//! If the layout changes again during an animation, a new animation starts at the current places, without velocity.
 
 use smithay::utils::{Logical, Rectangle};
 
@@ -18,10 +18,10 @@ use crate::shell::workspaces::Screen;
 use upbeat_timing::motion::{Motion, Style};
 use upbeat_timing::time::Instant;
 
-/// When it counts as settled, as a share of the way: a quarter of a pixel of a large screen.
+/// Distance that counts as settled, as a share of the way: a quarter of a pixel of a large screen.
 const TOLERANCE: f64 = 0.25 / 4096.0;
 
-/// Where the overview of each output comes from.
+/// Animation of the overview on each output.
 #[derive(Debug, Default)]
 pub struct Glides(Vec<Glide>);
 
@@ -29,14 +29,14 @@ pub struct Glides(Vec<Glide>);
 struct Glide {
     screen: Screen,
     area: Rectangle<f64, Logical>,
-    /// The places at the last latch.
+    /// The layout at the last latch.
     known: Layout,
     from: Layout,
     motion: Option<Motion>,
 }
 
 impl Glides {
-    /// The overview is on these outputs, with these rectangles.
+    /// Called when the overview opens on these outputs, with these rectangles.
     pub fn begin(
         &mut self,
         areas: impl Iterator<Item = (Screen, Rectangle<f64, Logical>)>,
@@ -50,22 +50,22 @@ impl Glides {
             .collect();
     }
 
-    /// The overview is not seen any more.
+    /// Called when the overview is no longer visible.
     pub fn end(&mut self) {
         self.0.clear();
     }
 
-    /// Everything is where it is going.
+    /// Ends the animations at once.
     pub fn stop(&mut self) {
         self.0.iter_mut().for_each(|glide| glide.motion = None);
     }
 
-    /// Which outputs it is on.
+    /// The outputs of the overview, with their rectangles.
     pub fn areas(&self) -> Vec<(Screen, Rectangle<f64, Logical>)> {
         self.0.iter().map(|glide| (glide.screen, glide.area)).collect()
     }
 
-    /// Starts what changed since the last latch, and drops what is at its end.
+    /// Starts animations for changes since the last latch and drops those that have settled.
     pub fn follow(&mut self, style: Option<Style>, shown: Shown, places: Vec<Layout>) {
         for (glide, goal) in self.0.iter_mut().zip(places) {
             if goal != glide.known {
@@ -77,7 +77,7 @@ impl Glides {
         }
     }
 
-    /// What is seen of the overview whose things are to be at `goal`, in the frame presented at `present`.
+    /// The layout in the frame presented at `present`, on the way to `goal`.
     pub fn at(&self, screen: Screen, goal: Layout, present: Instant) -> Layout {
         match self.0.iter().find(|glide| glide.screen == screen && glide.motion.is_some()) {
             Some(glide) => glide.at(&goal, present),
@@ -85,7 +85,7 @@ impl Glides {
         }
     }
 
-    /// Whether anything changes its place after the frame presented at `present`.
+    /// Whether anything moves after the frame presented at `present`.
     pub fn moves_after(&self, present: Instant) -> bool {
         self.0.iter().any(|glide| glide.motion.is_some_and(|motion| motion.settled_by() > present))
     }
@@ -143,7 +143,7 @@ mod tests {
         assert!(glides.moves_after(start + step * 2) && !glides.moves_after(start + step * 3));
         glides.follow(style, shown(3), vec![layout(2)]);
         assert_eq!(seen(&glides, 3), layout(2));
-        // Without motion it is where it is going at once.
+        // Without an animation the new layout applies at once.
         glides.follow(None, shown(4), vec![layout(1)]);
         assert_eq!(glides.at(screen, layout(1), start), layout(1));
     }

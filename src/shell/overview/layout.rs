@@ -1,7 +1,7 @@
-//! Where things are in the overview: pure geometry.
+//! Layout of the overview: pure geometry.
 //!
-//! Every workspace with windows has a card, as do the ones that are seen; the cards are laid out in a grid, and the
-//! windows within each card in another.
+//! Every workspace with windows, and every visible workspace, has a card. The cards form a grid, and the windows within
+//! each card form another grid.
 //!
 //! ```text
 //!   ┌ 1 ───────────┐  ┌ 2 ───────────┐
@@ -16,43 +16,40 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 use crate::shell::WindowId;
 use crate::shell::workspaces::Number;
 
-/// Between the cards and around them, in logical pixels.
+/// Gap between and around cards, in logical pixels, as all lengths here.
 const CARD_GAP: f64 = 28.0;
-/// Between windows, and between them and the edges of their card.
+/// Gap between windows, and between windows and the edges of their card.
 const WINDOW_GAP: f64 = 18.0;
-/// The top of a card, where its number is.
+/// Height of a card's header, with its number.
 pub const HEADER: f64 = 30.0;
-/// Above the windows of a card, and below them.
+/// Margin above and below the windows of a card.
 const FOOT: f64 = 6.0;
-/// Below each window, where its title is.
+/// Height of the title below each window.
 pub const CAPTION: f64 = 24.0;
 
-/// Around windows that are laid out alone, as a share of the area.
+/// Margin of the window switcher, as a share of the area.
 const MARGIN: f64 = 0.1;
 
-/// A workspace that is laid out, with its windows and their sizes.
+/// A workspace and the sizes of its windows.
 pub type Space = (Number, Vec<(WindowId, Size<f64, Logical>)>);
 
-/// A workspace in the overview.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Card {
-    /// Which.
     pub number: Number,
-    /// Its rectangle.
     pub rect: Rectangle<f64, Logical>,
 }
 
-/// The overview of an output; coordinates are those of its area.
+/// Layout of the overview on one output, in coordinates of its area.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
-    /// Workspaces, in order.
+    /// Workspaces, in ascending order.
     pub cards: Vec<Card>,
     /// Windows, in the order in which they were given.
     pub windows: Vec<(WindowId, Rectangle<f64, Logical>)>,
 }
 
 impl Layout {
-    /// Lays out workspaces with their windows' sizes within `area`.
+    /// Lays out workspaces with windows of these sizes within `area`.
     pub fn new(area: Rectangle<f64, Logical>, spaces: &[Space]) -> Self {
         let cards = grid(inset(area, CARD_GAP, CARD_GAP), &vec![area.size; spaces.len()], CARD_GAP, 0.0);
         let windows = spaces.iter().zip(&cards).flat_map(|((_, windows), card)| {
@@ -68,26 +65,25 @@ impl Layout {
         Layout { cards, windows }
     }
 
-    /// Lays out windows alone, with their sizes and in their order, in the middle of `area`.
+    /// Lays out the window switcher: windows of these sizes, in their order, in the middle of `area`, without cards.
     pub fn of_windows(area: Rectangle<f64, Logical>, windows: &[(WindowId, Size<f64, Logical>)]) -> Self {
         let sizes: Vec<_> = windows.iter().map(|(_, size)| *size).collect();
         let places = grid(inset(area, area.size.w * MARGIN, area.size.h * MARGIN), &sizes, WINDOW_GAP, CAPTION);
         Layout { cards: Vec::new(), windows: windows.iter().map(|(id, _)| *id).zip(places).collect() }
     }
 
-    /// What is at `point`: the window, or the workspace.
+    /// The window or card at `point`.
     pub fn at(&self, point: Point<f64, Logical>) -> Option<Target> {
         let window = self.windows.iter().rfind(|(_, rect)| rect.contains(point)).map(|(id, _)| Target::Window(*id));
         let card = || self.cards.iter().find(|card| card.rect.contains(point)).map(|card| Target::Card(card.number));
         window.or_else(card)
     }
 
-    /// Where a window is shown.
     pub fn window(&self, id: WindowId) -> Option<Rectangle<f64, Logical>> {
         self.windows.iter().find(|(known, _)| *known == id).map(|(_, rect)| *rect)
     }
 
-    /// The window nearest to `from` in a direction (one of the components is 0); `from` if there is none.
+    /// The nearest window from `from` in a direction (one of its components is 0); `from` itself if there is none.
     pub fn towards(&self, from: WindowId, (right, down): (i8, i8)) -> Option<WindowId> {
         let middle = |rect: Rectangle<f64, Logical>| rect.loc + rect.size.to_point().downscale(2.0);
         let start = middle(self.window(from)?);
@@ -95,31 +91,31 @@ impl Layout {
             let way = middle(*rect) - start;
             let (right, down) = (f64::from(right), f64::from(down));
             let (along, across) = (way.x * right + way.y * down, way.x * down + way.y * right);
-            // What lies ahead counts before what lies beside.
+            // A sideways offset counts double, so that windows straight ahead are preferred.
             (along > 1.0 && across.abs() <= 2.0 * along).then_some((along + 2.0 * across.abs(), *id))
         });
         ahead.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Some(from), |(_, id)| Some(id))
     }
 }
 
-/// Something in the overview.
+/// Target of a click in the overview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A window.
     Window(WindowId),
-    /// A workspace, where no window of it is.
+    /// A workspace's card, beside its windows.
     Card(Number),
 }
 
-/// `rect` without so much at each side; never less than nothing.
+/// `rect` shrunk by these margins on each side, at most by a quarter of its size.
 fn inset(rect: Rectangle<f64, Logical>, across: f64, down: f64) -> Rectangle<f64, Logical> {
     let (across, down) = (across.min(rect.size.w / 4.0), down.min(rect.size.h / 4.0));
     let size = Size::from((rect.size.w - 2.0 * across, rect.size.h - 2.0 * down));
     Rectangle::new(rect.loc + Point::from((across, down)), size)
 }
 
-/// Puts things of these sizes into `area`, in rows, each in the middle of its cell and no larger than it is. There are as
-/// many columns as let the most shrunken one be largest. `caption` of every cell's height, at the bottom, stays free.
+/// Arranges items of these sizes in rows within `area`. Each item is centred in its cell and shown no larger than its
+/// size. The number of columns maximises the scale of the smallest item. A `caption` of this height stays free at the
+/// bottom of every cell.
 pub fn grid(
     area: Rectangle<f64, Logical>,
     sizes: &[Size<f64, Logical>],
@@ -138,13 +134,13 @@ pub fn grid(
     sizes.iter().enumerate().map(|(index, size)| cells.place(index, *size)).collect()
 }
 
-/// Equal cells in rows; a last row with fewer of them is centred.
+/// Equal cells in rows; an incomplete last row is centred.
 struct Cells {
     area: Rectangle<f64, Logical>,
     count: usize,
     columns: usize,
     gap: (f64, f64),
-    /// Of what is shown, without caption.
+    /// Size of an item's cell, without caption.
     size: Size<f64, Logical>,
     caption: f64,
 }
@@ -152,7 +148,7 @@ struct Cells {
 impl Cells {
     fn new(area: Rectangle<f64, Logical>, count: usize, columns: usize, gap: f64, caption: f64) -> Self {
         let rows = count.div_ceil(columns);
-        // Where it gets tight, gaps and captions give way first.
+        // If space is tight, gaps and captions shrink first.
         let side = |length: f64, cells: usize| {
             let share = length / cells as f64;
             let gap = gap.min(share / 4.0);
@@ -163,7 +159,7 @@ impl Cells {
         Cells { area, count, columns, gap: (across, down), size: Size::from((width, height - caption)), caption }
     }
 
-    /// How large something is shown.
+    /// Scale at which an item of `size` is shown, at most 1.
     fn scale(&self, size: Size<f64, Logical>) -> f64 {
         (self.size.w / size.w.max(1.0)).min(self.size.h / size.h.max(1.0)).min(1.0)
     }
@@ -185,7 +181,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What rounding may add to an edge.
+    /// Rounding error of an edge.
     const SLACK: f64 = 1e-6;
 
     fn inside(outer: Rectangle<f64, Logical>, inner: Rectangle<f64, Logical>) -> bool {

@@ -1,7 +1,8 @@
-//! The overview: all windows of all workspaces of every output at once, live and smaller; the same of those that are seen, to
-//! switch among them. And the list of shortcuts, which
-//! lies over everything. While either is there, keys, buttons and fingers are theirs, but for what is pinned above windows:
-//! bars stay what they are in the overview, and a launcher that opens there is typed into.
+//! The overview of all windows of all workspaces, live and smaller; the window switcher, which shows the visible
+//! windows in the same way; and the list of shortcuts, which lies over everything.
+//!
+//! While one of them is shown, it gets all keys, buttons and touches, except for layer surfaces above windows: bars can
+//! be used in the overview, and a launcher that opens there gets the keyboard.
 
 pub mod glide;
 pub mod layout;
@@ -22,35 +23,34 @@ use glide::Glides;
 use layout::{Layout, Target};
 use upbeat_timing::time::Instant;
 
-/// What lies over the windows.
+/// Overlays above the windows.
 #[derive(Debug, Default)]
 pub struct Overlays {
-    /// The overview.
     pub(super) overview: Toggle,
-    /// Its things that make room.
+    /// Animations of windows and cards that make room.
     pub(super) glides: Glides,
-    /// The window that Enter takes.
+    /// The window that Enter activates.
     pub(super) selected: Option<WindowId>,
-    /// What it shows are these windows alone, in this order, to switch among them ([`switch_among`]).
+    /// In the window switcher: its windows, in this order ([`switch_among`]).
     switched: Option<Vec<WindowId>>,
     /// The list of shortcuts.
     pub(super) help: Toggle,
-    /// On which output that is.
+    /// The output with the list of shortcuts.
     pub(super) help_on: Option<Screen>,
     /// Notices, which take no input.
     pub(super) notices: Notices,
-    /// Whether the session is to end.
+    /// Asks whether to end the session.
     pub(super) question: Question,
-    /// A part of the screen is picked.
+    /// Selection of a region for a screenshot.
     pub(super) region: RegionPick,
-    /// Figures of frames are seen.
+    /// Frame statistics are shown.
     pub(super) hud: bool,
-    /// No window was opened yet: an empty desktop says which key shows the others.
+    /// No window was opened yet: an empty desktop shows the key for the list of shortcuts.
     pub(super) hint: bool,
 }
 
 impl Overlays {
-    /// Whether anything lies over the windows in the frame presented at `present`, or will.
+    /// Whether an overlay is visible in the frame presented at `present`, or will be.
     pub(super) fn is_anything_seen(&self, present: Instant) -> bool {
         [&self.overview, &self.help, &self.notices.shown, &self.question.shown]
             .into_iter()
@@ -61,90 +61,86 @@ impl Overlays {
 }
 
 impl Overlays {
-    /// Whether the overview is there.
     pub const fn overview(&self) -> &Toggle {
         &self.overview
     }
 
-    /// Whether the list of shortcuts is there.
+    /// The list of shortcuts.
     pub const fn help(&self) -> &Toggle {
         &self.help
     }
 
-    /// Notices, which take no input.
     pub const fn notices(&self) -> &Notices {
         &self.notices
     }
 
-    /// Whether the session is to end.
     pub const fn question(&self) -> &Question {
         &self.question
     }
 
-    /// A part of the screen is picked.
+    /// Selection of a region for a screenshot.
     pub const fn region(&self) -> &RegionPick {
         &self.region
     }
 
-    /// The window that Enter takes.
+    /// The window that Enter activates.
     pub const fn selected(&self) -> Option<WindowId> {
         self.selected
     }
 
-    /// On which output the list of shortcuts is.
+    /// The output with the list of shortcuts.
     pub const fn help_on(&self) -> Option<Screen> {
         self.help_on
     }
 
-    /// Whether figures of frames are seen.
+    /// Whether frame statistics are shown.
     pub const fn shows_figures(&self) -> bool {
         self.hud
     }
 
-    /// Whether an empty desktop says which key shows the others: no window was opened yet.
+    /// Whether an empty desktop shows the key for the list of shortcuts: no window was opened yet.
     pub const fn shows_hint(&self) -> bool {
         self.hint
     }
 
-    /// An empty desktop says so, or does not.
     pub const fn set_hint(&mut self, shows: bool) {
         self.hint = shows;
     }
 
-    /// The built-in defaults are in force, which a notice says.
+    /// The built-in defaults are in use; a notice says so.
     pub const fn note_defaults(&mut self) {
         self.notices.on_defaults = true;
     }
 
-    /// Whether input is for them.
+    /// Whether an overlay gets all input.
     pub const fn take_input(&self) -> bool {
         self.overview.is_on() || self.covers_all()
     }
 
-    /// Whether windows are beside each other to be switched among.
+    /// Whether the window switcher is shown.
     pub const fn are_switched(&self) -> bool {
         self.overview.is_on() && self.switched.is_some()
     }
 
-    /// Whether what is seen of the overview is windows alone.
+    /// Whether the overview has no cards, even while it fades out: it is the window switcher.
     pub const fn shows_windows_alone(&self) -> bool {
         self.switched.is_some()
     }
 
-    /// Whether input is for what lies above everything else, pinned or not.
+    /// Whether an overlay above all layer surfaces gets all input.
     pub const fn covers_all(&self) -> bool {
         self.help.is_on() || self.question.shown.is_on() || self.region.is_on()
     }
 }
 
 impl Shell {
-    /// The overview of an output: workspaces that have windows, and the one that is seen.
+    /// Overview of an output: workspaces that have windows, and the active workspace.
     pub fn overview(&self, output: &Output) -> Layout {
         let Some(screen) = self.workspaces.screen(&output.name()) else { return Layout::default() };
         self.places(screen, geometry(output).to_f64())
     }
 
-    /// The same as it is seen in the frame presented at `present`: things may be on their way.
+    /// The overview in the frame presented at `present`, with its animations.
     pub fn overview_at(&self, output: &Output, present: Instant) -> Layout {
         let goal = self.overview(output);
         match self.workspaces.screen(&output.name()) {
@@ -153,13 +149,13 @@ impl Shell {
         }
     }
 
-    /// Where everything in the overview of `screen` is to be, if that is `area`.
+    /// Target layout of the overview of `screen`, whose rectangle is `area`.
     pub(super) fn places(&self, screen: Screen, area: Rectangle<f64, Logical>) -> Layout {
         if let Some(order) = &self.overlays.switched {
             return Layout::of_windows(area, &self.switched_on(screen, order));
         }
         let mut windows: Vec<_> = self.windows().collect();
-        // Raising one moves none: they keep the order in which they came.
+        // Sorted by age, so that raising a window does not move it in the overview.
         windows.sort_by_key(|window| window.id);
         let on = |place: Place| {
             let there = windows.iter().filter(move |window| self.workspaces.place(window.id) == Some(place));
@@ -171,7 +167,7 @@ impl Shell {
         Layout::new(area, &spaces)
     }
 
-    /// The windows of `screen` that are switched among, in their order, those that came meanwhile last; with their sizes.
+    /// Windows of the switcher on `screen`, with their sizes. Windows that opened meanwhile come last.
     fn switched_on(&self, screen: Screen, order: &[WindowId]) -> Vec<(WindowId, Size<f64, Logical>)> {
         let new = self.windows().map(|window| window.id).filter(|id| !order.contains(id));
         let is_here = |id: &WindowId| {
@@ -182,7 +178,7 @@ impl Shell {
     }
 }
 
-/// Shows the overview, or what was seen before.
+/// Opens or closes the overview.
 pub fn toggle(state: &mut State) {
     let shows = !state.shell.overlays.overview.is_on();
     if state.shell.lock.takes_input() || shows && state.shell.drag.is_some() {
@@ -195,7 +191,7 @@ pub fn toggle(state: &mut State) {
     set(state, shows);
 }
 
-/// Shows the overview, if it may be shown. Returns whether it is there.
+/// Opens the overview, if that is possible. Returns whether it is open.
 pub fn show(state: &mut State) -> bool {
     if !state.shell.overlays.overview.is_on() {
         toggle(state);
@@ -203,15 +199,14 @@ pub fn show(state: &mut State) -> bool {
     state.shell.overlays.overview.is_on()
 }
 
-/// Shows what was seen before it.
 pub fn hide(state: &mut State) {
     if state.shell.overlays.overview.is_on() {
         toggle(state);
     }
 }
 
-/// Shows the windows that are seen beside each other, in this order, `chosen` marked; or marks that one, where they are shown.
-/// Nothing if the overview is there, or a window is held.
+/// Opens the window switcher with windows in this order and `chosen` selected, or selects `chosen` if it is open. Does
+/// nothing while the overview is open or a window is dragged.
 pub fn switch_among(state: &mut State, order: Vec<WindowId>, chosen: Option<WindowId>) {
     let overlays = &mut state.shell.overlays;
     if state.shell.lock.takes_input() || state.shell.drag.is_some() {
@@ -225,19 +220,19 @@ pub fn switch_among(state: &mut State, order: Vec<WindowId>, chosen: Option<Wind
     }
 }
 
-/// Nobody switches any more: the window that is marked has the focus.
+/// Closes the window switcher and focuses the selected window.
 pub fn end_switching(state: &mut State) {
     if state.shell.overlays.are_switched() {
         take(state, state.shell.overlays.selected.map(Target::Window), None);
     }
 }
 
-/// Back to what was there before.
+/// Closes the overview or the switcher without a choice. The switcher restores the stacking order.
 fn leave(state: &mut State) {
     let order = state.shell.overlays.switched.clone().unwrap_or_default();
     let used: Vec<WindowId> = order.iter().rev().copied().filter(|id| state.shell.is_there(*id)).collect();
     state.shell.put_in_order(&used);
-    // Where all are minimised none had the focus, and none has it now.
+    // If all windows are minimised none had the focus, so none gets it.
     let last = used.last().copied().filter(|last| !state.shell.is_minimised(*last));
     take(state, last.map(Target::Window), None);
 }
@@ -259,7 +254,7 @@ fn set(state: &mut State, shows: bool) {
     }
 }
 
-/// Shows the list of shortcuts, or hides it.
+/// Shows or hides the list of shortcuts.
 pub fn toggle_help(state: &mut State) {
     if state.shell.lock.takes_input() {
         return;
@@ -270,7 +265,7 @@ pub fn toggle_help(state: &mut State) {
     changed(state);
 }
 
-/// Shows figures of frames, or hides them.
+/// Shows or hides frame statistics.
 pub fn toggle_hud(state: &mut State) {
     state.shell.overlays.hud = !state.shell.overlays.hud;
     state.need_all();
@@ -281,8 +276,8 @@ fn changed(state: &mut State) {
     state.need_all();
 }
 
-/// A key went down. Returns whether it was for what lies over the windows: shortcuts are not for the overview, and every
-/// key but those that are held closes the list.
+/// Handles a key press. Returns whether an overlay used it: shortcuts are not for the overview, and every key except
+/// modifiers closes the list of shortcuts.
 pub fn key(state: &mut State, key: Keysym, is_shortcut: bool) -> bool {
     if key.is_modifier_key() {
         return false;
@@ -323,7 +318,7 @@ fn select(state: &mut State, window: Option<WindowId>) {
     }
 }
 
-/// The pointer is at `point` (global logical coordinates).
+/// Handles pointer motion to `point` (global logical coordinates).
 pub fn pointed(state: &mut State, point: Point<f64, Logical>) {
     if !state.shell.overlays.overview.is_on() {
         return;
@@ -333,7 +328,7 @@ pub fn pointed(state: &mut State, point: Point<f64, Logical>) {
     }
 }
 
-/// A button or a finger went down at `point`. Returns whether it was for what lies over the windows.
+/// Handles the press of a button or finger at `point`. Returns whether an overlay used it.
 pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> bool {
     if state.shell.overlays.help.is_on() {
         toggle_help(state);
@@ -343,7 +338,7 @@ pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> bool {
         return false;
     }
     let target = target(state, point);
-    // What lies above windows lies above the overview.
+    // Layer surfaces above windows also lie above the overview.
     if target.as_ref().is_some_and(|(output, _)| state.shell.hit_above(point, output).is_some()) {
         return false;
     }
@@ -354,14 +349,14 @@ pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> bool {
     true
 }
 
-/// The output at `point`, and what of its overview is there.
+/// The output at `point`, and the window or card there.
 fn target(state: &State, point: Point<f64, Logical>) -> Option<(Output, Option<Target>)> {
     let (output, _) = state.usable_area(Some(point))?;
     let target = state.shell.overview(&output).at(point);
     Some((output, target))
 }
 
-/// Leaves the overview for what was chosen.
+/// Closes the overview and shows the chosen window or workspace.
 fn take(state: &mut State, target: Option<Target>, output: Option<&Output>) {
     let screen = output.and_then(|output| state.shell.workspaces.screen(&output.name()));
     match target {

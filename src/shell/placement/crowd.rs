@@ -1,23 +1,22 @@
-//! Whether there may be a free place for a window at all, in one look at each of the others: beside hundreds of them there
-//! seldom is, and the search for one looks at all of them for every row.
+//! Fast test whether there can be a free place for a window at all, with one check per window. Beside hundreds of
+//! windows a free place is rare, and the search for it checks all of them for every row.
 
 use smithay::utils::{Logical, Rectangle, Size};
 
 /// Cells along each side of the area: the bits of a row.
 const CELLS: i32 = u64::BITS as i32;
 
-/// Which cells of an area windows touch.
+/// Grid of the cells of an area that are touched by windows.
 #[derive(Debug)]
 pub(super) struct Crowd {
     area: Rectangle<i32, Logical>,
-    /// How large a cell is (logical pixels).
+    /// Size of a cell, in logical pixels.
     cell: Size<i32, Logical>,
-    /// A bit for each cell that is touched, or does not lie wholly within the area.
+    /// Rows of bits, set for cells that are touched or do not lie wholly within the area.
     taken: [u64; CELLS as usize],
 }
 
 impl Crowd {
-    /// `others` in `area`.
     pub fn of(others: &[Rectangle<i32, Logical>], area: Rectangle<i32, Logical>) -> Self {
         let along = |length: i32| cells_of(length, CELLS).max(1);
         let cell: Size<i32, Logical> = (along(area.size.w), along(area.size.h)).into();
@@ -38,8 +37,9 @@ impl Crowd {
         self.taken[top as usize..bottom as usize].iter_mut().for_each(|row| *row |= touched);
     }
 
-    /// Whether a window of `size` may fit between the others: wherever it is, it contains so many whole cells, which
-    /// nobody touches then. Of one that is too small for that nothing is known.
+    /// Whether a window of `size` may fit between the other windows. Wherever the window is, it contains a certain
+    /// number of whole cells, which must be free then. If it is too small to contain a whole cell, the answer is
+    /// `true`.
     pub fn may_have_room(&self, size: Size<i32, Logical>) -> bool {
         let whole = |length: i32, area: i32, cell: i32| (length.min(area) + 1) / cell - 1;
         let across = whole(size.w, self.area.size.w, self.cell.w);
@@ -48,13 +48,13 @@ impl Crowd {
             return true;
         }
         let mut free_rows = self.taken.map(|row| free_runs(!row, across));
-        // A column that is free in so many rows, one below the other.
+        // AND each row with the rows below: a bit stays set if the cell starts a free column of this height.
         (1..down).for_each(|_| (1..free_rows.len()).for_each(|row| free_rows[row - 1] &= free_rows[row]));
         free_rows[..free_rows.len() - (down as usize - 1).min(free_rows.len())].iter().any(|row| *row != 0)
     }
 }
 
-/// How many pieces of length `each` it takes to cover `length`.
+/// Number of pieces of length `each` that cover `length`.
 const fn cells_of(length: i32, each: i32) -> i32 {
     (length + each - 1) / each
 }
@@ -65,7 +65,7 @@ fn bits(first: i32, end: i32) -> u64 {
     below(end) & !below(first)
 }
 
-/// Where so many bits in a row begin in `free`.
+/// Starts of runs of `length` free bits in `free`.
 fn free_runs(free: u64, length: i32) -> u64 {
     (1..length).fold(free, |runs, _| runs & (runs >> 1))
 }

@@ -1,4 +1,4 @@
-//! What a person does to a strip, and what clients ask for that are part of one.
+//! Actions of the user on a strip, and requests of clients whose windows are in a strip.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -12,20 +12,20 @@ use super::{Mode, arrange, placing};
 use crate::shell::Desk;
 use crate::state::State;
 
-/// Widths that are gone through one after the other, in thousandths of the screen.
+/// Column widths that [`Resize::Next`] cycles through, in thousandths of the screen.
 const WIDTHS: [u16; 3] = [333, 500, 667];
-/// The least and the greatest share that a column is given by steps.
+/// Range of a column's width in thousandths of the screen when the user resizes it by steps.
 const SHARES: std::ops::RangeInclusive<i32> = 50..=1000;
-/// The least height that a row is given by steps, in logical pixels.
+/// Smallest height of a row when the user resizes it by steps, in logical pixels.
 const LEAST_HEIGHT: i32 = 50;
 
-/// The workspace that keys act on.
+/// The workspace that shortcuts act on.
 pub fn current_place(state: &State) -> Option<Place> {
     let screen = spaces::current_screen(state)?;
     Some(Place { screen, number: state.shell.workspaces.active(screen) })
 }
 
-/// Does something to the strip that has the focus. Returns whether there is one.
+/// Applies an op to the focused strip. Returns whether there is one.
 fn perform(state: &mut State, op: impl FnOnce(&Shell, Place) -> Option<Op>) -> bool {
     let place = current_place(state).filter(|place| state.shell.strips.mode(*place) == Mode::Strip);
     let Some(place) = place.filter(|_| state.shell.drag.is_none()) else { return false };
@@ -47,7 +47,7 @@ fn perform(state: &mut State, op: impl FnOnce(&Shell, Place) -> Option<Op>) -> b
     true
 }
 
-/// The layout learns where the windows are that float above a strip: they were moved without it.
+/// Updates the layout with the rectangles of floating windows above a strip, which are moved without it.
 fn say_where_they_float(shell: &mut Shell, place: Place) {
     let full = shell.strips.full(place.screen).unwrap_or_default();
     let on_place = |id: &WindowId| shell.workspaces.place(*id) == Some(place) && shell.strips.layout.is_floating(*id);
@@ -63,7 +63,7 @@ fn local(rect: Rectangle<i32, Logical>, full: Rectangle<i32, Logical>) -> Rect {
     Rect::new((corner.x, corner.y).into(), (rect.size.w, rect.size.h).into())
 }
 
-/// Windows of a workspace are about to be minimised: they come back to where they are now.
+/// Remembers the positions of windows of a workspace that are about to be minimised.
 pub(in crate::shell) fn keep_ways_back(state: &mut State, place: Place, windows: &[WindowId]) {
     let shell = &mut state.shell;
     say_where_they_float(shell, place);
@@ -71,12 +71,12 @@ pub(in crate::shell) fn keep_ways_back(state: &mut State, place: Place, windows:
     shell.strips.arranged = None;
 }
 
-/// The focus moves on the strip. `false`: there is none.
+/// Moves the focus on the strip. Returns `false` if there is no strip.
 pub fn focus(state: &mut State, direction: Direction) -> bool {
     perform(state, |_, _| Some(Op::FocusTo(direction)))
 }
 
-/// The active column, or the row in it, changes places with the one there. `false`: there is no strip.
+/// Swaps the active column, or the active row, with its neighbour. Returns `false` if there is no strip.
 pub fn shift(state: &mut State, direction: Direction) -> bool {
     perform(state, |_, _| match direction {
         Direction::Column(side) => Some(Op::MoveColumn(side)),
@@ -86,12 +86,12 @@ pub fn shift(state: &mut State, direction: Direction) -> bool {
     })
 }
 
-/// The focused window joins the column on that side, or leaves its own towards it.
+/// The focused window joins the column on that side, or leaves its own column towards that side.
 pub fn join(state: &mut State, side: Side) -> bool {
     perform(state, |_, _| Some(Op::Join(side)))
 }
 
-/// One window of the active column is seen at a time, or all are again.
+/// Shows the windows of the active column as tabs, or below each other again.
 pub fn toggle_tabs(state: &mut State) -> bool {
     on_active(state, |active| {
         Op::SetDisplay(match active.display {
@@ -101,12 +101,12 @@ pub fn toggle_tabs(state: &mut State) -> bool {
     })
 }
 
-/// The active column is as wide as the screen, or as before.
+/// Makes the active column as wide as the screen, or restores its width.
 pub fn toggle_full_width(state: &mut State) -> bool {
     on_active(state, |active| Op::SetSpan(if active.span == Span::FullWidth { Span::Plain } else { Span::FullWidth }))
 }
 
-/// The active column gets another width.
+/// Changes the width of the active column.
 pub fn set_width(state: &mut State, resize: Resize) -> bool {
     perform(state, |shell, place| {
         let room = shell.strips.layout.area(place.screen)?.usable.size.w.max(1);
@@ -128,7 +128,7 @@ pub fn set_width(state: &mut State, resize: Resize) -> bool {
     })
 }
 
-/// The active row gets another height.
+/// Changes the height of the active row.
 pub fn set_height(state: &mut State, resize: Resize) -> bool {
     perform(state, |shell, place| {
         let room = shell.strips.layout.area(place.screen)?.usable.size.h.max(1);
@@ -137,7 +137,7 @@ pub fn set_height(state: &mut State, resize: Resize) -> bool {
         let height = match resize {
             Resize::By(by) => window.rect().size.h + percent(i32::from(by)),
             Resize::To(to) => percent(i32::from(to)),
-            // Its share again.
+            // Back to an equal share of the column.
             Resize::Next => return Some(Op::SetHeight(Height::Weight(1))),
         };
         Some(Op::SetHeight(Height::Pixels(height.clamp(LEAST_HEIGHT.min(room), room))))
@@ -148,7 +148,7 @@ fn on_active(state: &mut State, op: impl FnOnce(Active) -> Op) -> bool {
     perform(state, |shell, place| shell.strips.layout.active_column(place).map(op))
 }
 
-/// The focused window floats above its strip, or is a part of it again.
+/// Makes the focused window float above its strip, or puts it back into a column.
 pub fn toggle_floating(state: &mut State) -> bool {
     perform(state, |shell, place| {
         let id = shell.strips.layout.focus_on(place)?;
@@ -156,7 +156,7 @@ pub fn toggle_floating(state: &mut State) -> bool {
     })
 }
 
-/// The current workspace is a strip, or none any more.
+/// Switches the current workspace between columns and floating windows.
 pub fn toggle_mode(state: &mut State) {
     let Some(place) = current_place(state).filter(|_| state.shell.drag.is_none()) else { return };
     arrange(state);
@@ -165,8 +165,8 @@ pub fn toggle_mode(state: &mut State) {
     state.need_all();
 }
 
-/// A hand that has the columns of a workspace lets them go with the view near `view`: they come to rest at a column. What the
-/// hand has is called otherwise by as much as all columns are elsewhere then.
+/// Scrolls the strip to `view` when a gesture releases it; the view snaps to a column. The gesture's value changes by
+/// the distance that all columns move, so that they stay in place on the screen.
 pub(in crate::shell) fn look(state: &mut State, place: Place, view: i32) {
     let shell = &mut state.shell;
     let Some(before) = shell.strips.view(place) else { return };
@@ -186,14 +186,14 @@ pub(in crate::shell) fn look(state: &mut State, place: Place, view: i32) {
     arrange(state);
 }
 
-/// A client wants to fill what is left for windows, or not to. `false`: it is no part of a strip.
+/// Handles a client's request to maximise or unmaximise its window. Returns `false` if the window is not in a strip.
 pub(in crate::shell) fn maximise(state: &mut State, surface: &WlSurface, on: bool) -> bool {
     let Some(id) = state.shell.window_of_root(surface).filter(|window| window.in_strip).map(|window| window.id) else {
         return false;
     };
     let span = if on { Span::Maximised } else { Span::Plain };
     if state.shell.is_minimised(id) {
-        // It has no column now, and comes back as it wants to be.
+        // It is in no column now; its column will have this span when it is restored.
         state.shell.strips.span_when_back(id, span);
     }
     placing::on_column_of(&mut state.shell.strips.layout, id, &Op::SetSpan(span));
@@ -201,7 +201,8 @@ pub(in crate::shell) fn maximise(state: &mut State, surface: &WlSurface, on: boo
     true
 }
 
-/// A client wants all of an output: the one that it names, or its own. `false`: it is on no strip.
+/// Handles a client's request for fullscreen on the named output or its own. Returns `false` if its window is on no
+/// strip.
 pub(in crate::shell) fn fill_screen(state: &mut State, surface: &WlSurface, output: Option<&Output>) -> bool {
     let Some(id) = on_strip(state, surface) else { return false };
     let there = output.and_then(|output| state.shell.workspaces.screen(&output.name()));
@@ -218,7 +219,7 @@ pub(in crate::shell) fn fill_screen(state: &mut State, surface: &WlSurface, outp
     true
 }
 
-/// A client does not want that any more. `false`: it has no such place on a strip.
+/// Handles a client's request to leave fullscreen. Returns `false` if its window is not fullscreen in a strip.
 pub(in crate::shell) fn unfill_screen(state: &mut State, surface: &WlSurface) -> bool {
     let window = state.shell.window_of_root(surface).filter(|window| window.in_strip);
     let Some(id) = window.filter(|it| matches!(it.wanted, Arrangement::Fullscreen { .. })).map(|window| window.id)
@@ -227,14 +228,14 @@ pub(in crate::shell) fn unfill_screen(state: &mut State, surface: &WlSurface) ->
     };
     state.shell.strips.layout.apply(&Op::SetFullscreen(id, false));
     if state.shell.is_minimised(id) {
-        // It has no place now, and comes back as it wants to be.
+        // It has no place now; it will not be fullscreen when it is restored.
         state.shell.window_mut(id).into_iter().for_each(|window| window.want(Arrangement::Floating));
     }
     changed(state);
     true
 }
 
-/// A window of a strip is taken out of it by the pointer, and floats where it was.
+/// Makes a tiled window float at its current place, because the pointer drags it out of the strip.
 pub(in crate::shell) fn float_under(state: &mut State, id: WindowId) {
     let Some(window) = state.shell.window(id).filter(|window| !window.is_fullscreen()) else { return };
     let full = state.shell.workspaces.place(id).and_then(|place| state.shell.strips.full(place.screen));
@@ -250,7 +251,7 @@ fn on_strip(state: &State, surface: &WlSurface) -> Option<WindowId> {
     is_strip.then_some(window.id)
 }
 
-/// The layout wants something else.
+/// Rearranges the windows after a change of the layout.
 fn changed(state: &mut State) {
     state.shell.strips.arranged = None;
     arrange(state);

@@ -1,4 +1,4 @@
-//! What happened to windows, outputs and the focus, as operations on the layout.
+//! Translates changes of windows, outputs and the focus into operations on the layout.
 
 use ahash::HashMap;
 use smithay::output::Output;
@@ -14,18 +14,19 @@ use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// After an arrangement clients have no other for so many times what it took: where one changes what he wants in every turn,
-/// an eighth of the time goes into that. With as many windows as people have it takes some ten microseconds.
+/// After each arrangement, changes by clients wait for this multiple of its duration. So a client that changes its
+/// limits in every turn uses at most an eighth of the time. With a usual number of windows an arrangement takes some
+/// ten microseconds.
 const PAUSE: i64 = 8;
-/// No longer than this, if it took long only since another process was in the way.
+/// Longest pause, for an arrangement that took long because another process was running.
 const LONGEST_PAUSE: Span = Span::from_millis(100);
 
-/// Whether anything changed since every window of every strip was put where the layout wants it.
+/// Whether anything has changed since the windows of all strips were last arranged.
 fn is_stale(shell: &Shell) -> bool {
     shell.strips.is_used() && shell.strips.arranged != Some(shell.changes())
 }
 
-/// Puts every window of every strip where the layout wants it, if anything changed since that was done last.
+/// Arranges the windows of all strips, if anything has changed since the last time.
 pub fn arrange(state: &mut State) {
     if !is_stale(&state.shell) {
         return;
@@ -43,8 +44,8 @@ pub fn arrange(state: &mut State) {
     shell.strips.arranged = Some(shell.changes());
 }
 
-/// The same for what clients did in a turn: not in the pause after the last time. Then it is done before the next frame that
-/// may show it, and no later than is returned.
+/// Arranges after changes by clients in a turn, but not in the pause after the last arrangement. Then it must be done
+/// before the next frame that may show the change, and no later than the returned time.
 pub fn arrange_in_time(state: &mut State) -> Option<Instant> {
     if !is_stale(&state.shell) {
         return None;
@@ -57,7 +58,7 @@ pub fn arrange_in_time(state: &mut State) -> Option<Instant> {
     None
 }
 
-/// Outputs are there, and leave room for windows.
+/// Updates the layout with the connected outputs and their usable areas.
 fn follow_screens(state: &mut State) {
     let outputs: Vec<Output> = state.outputs().cloned().collect();
     let shell = &mut state.shell;
@@ -77,19 +78,19 @@ fn follow_screens(state: &mut State) {
     }
 }
 
-/// Windows are on workspaces.
+/// Updates the layout with the windows and their workspaces.
 fn follow_windows(state: &mut State) {
     let widths = wished_widths(state);
     let shell = &mut state.shell;
     let mut there: HashMap<WindowId, Place> = shell.strips.layout.windows().collect();
-    // Minimised windows have no place: their neighbours have it until they are back.
+    // Minimised windows have no place: their neighbours use it until they are restored.
     let windows = shell.windows().map(|window| window.id).filter(|id| !shell.is_minimised(*id));
     let mut windows: Vec<WindowId> = windows.collect();
     windows.sort_unstable();
     for id in windows {
         let place = shell.workspaces.place(id).filter(|place| shell.strips.layout.area(place.screen).is_some());
         let Some(place) = place else {
-            // No output is there: where it was is remembered.
+            // Without an output, keep its place in the layout.
             there.remove(&id);
             continue;
         };
@@ -107,14 +108,14 @@ fn follow_windows(state: &mut State) {
             }
         }
     }
-    // In the order of their ids: the order decides which window has the focus next.
+    // In the order of their ids, because the order decides which window gets the focus next.
     let mut gone: Vec<WindowId> = there.into_keys().collect();
     gone.sort_unstable();
     gone.into_iter().for_each(|gone| shell.strips.layout.apply(&Op::Close(gone)));
     shell.strips.has_windows = shell.strips.layout.windows().next().is_some();
 }
 
-/// How wide rules want the columns of windows that have none yet, in thousandths of the screen.
+/// Column widths from rules for windows that have no column yet, in thousandths of the screen.
 fn wished_widths(state: &State) -> HashMap<WindowId, u16> {
     let shell = &state.shell;
     if !state.has_window_rules() {
@@ -124,7 +125,7 @@ fn wished_widths(state: &State) -> HashMap<WindowId, u16> {
     fresh.filter_map(|window| Some((window.id, wishes::of(state, window.id).width?))).collect()
 }
 
-/// A client may have said how small a window can be: if that is something else, all is arranged anew.
+/// Called after a client may have set another minimum size: schedules an arrangement if it has changed.
 pub(in crate::shell) fn hear_limits(shell: &mut Shell, id: WindowId) {
     let is_other = |window: &Window| window.in_strip && limits_of(window) != window.told_limits;
     if shell.window(id).is_some_and(is_other) {
@@ -137,7 +138,7 @@ fn limits_of(window: &Window) -> Limits {
     Limits { width: least.w.max(0), height: least.h.max(0) }
 }
 
-/// A window is to have a place on a strip: beside the active column, or above.
+/// Adds a window to a strip: beside the active column, or floating above.
 fn open(shell: &mut Shell, id: WindowId, place: Place, width: Option<u16>) {
     let Some(window) = shell.window(id) else { return };
     let corner = shell.strips.full(place.screen).map(|full| full.loc).unwrap_or_default();
@@ -153,7 +154,7 @@ fn open(shell: &mut Shell, id: WindowId, place: Place, width: Option<u16>) {
     if let Some(width) = width.filter(|_| floats.is_none() && back.is_none()) {
         placing::on_column_of(layout, id, &Op::SetWidth(Width::Share(width)));
     }
-    // As it asked for before it was there.
+    // Apply the state that the client requested before.
     match wanted {
         Arrangement::Fullscreen { .. } => layout.apply(&Op::SetFullscreen(id, true)),
         Arrangement::Maximized { .. } if floats.is_none() && back.is_none() => {
@@ -163,7 +164,7 @@ fn open(shell: &mut Shell, id: WindowId, place: Place, width: Option<u16>) {
     }
 }
 
-/// The focus is there, and these workspaces are seen.
+/// Updates the layout with the focused window and the visible workspaces.
 fn follow_focus(state: &mut State) {
     let current = spaces::current_screen(state);
     let shell = &mut state.shell;
@@ -188,7 +189,7 @@ fn follow_focus(state: &mut State) {
     }
 }
 
-/// A window is about to be configured first: if it will be in a strip, with the size that it has there.
+/// Called before the first configure of a window: if it will be in a strip, the configure has its size there.
 pub(in crate::shell) fn foresee(state: &mut State, id: WindowId) {
     let wishes = wishes::of(state, id);
     if let Some(window) = state.shell.windows.get_mut_quietly(id) {
@@ -221,13 +222,13 @@ pub(in crate::shell) fn foresee(state: &mut State, id: WindowId) {
     let area = placing::to_global(found.rect, full, output.current_scale().fractional_scale());
     if let Some(window) = state.shell.windows.get_mut_quietly(id) {
         window.want(Arrangement::Tiled { area, is_maximised: found.is_maximised });
-        // Whatever becomes of it, it is looked at.
+        // Makes sure that the strips are arranged, even if the window is closed at once.
         state.shell.strips.has_windows = true;
     }
 }
 
-/// A window appears. Many programs say what it is called only after they asked how it is to be: if a rule wants by that that
-/// it floats, it is no part of a strip.
+/// Called when a window is mapped. Many clients set the application id only after the first configure. If a rule for
+/// that id makes the window float, it leaves the strip.
 pub(in crate::shell) fn hear_name(state: &mut State, id: WindowId) {
     let floating = wishes::of(state, id).floating;
     let Some(window) = state.shell.windows.get_mut_quietly(id) else { return };

@@ -1,18 +1,18 @@
-//! The [layout](super::layout) in use: which workspaces are strips, and what becomes of what the layout wants.
+//! Strips of columns: applies the tiling [layout](super::layout) to windows, workspaces and outputs.
 //!
-//! Three things stay apart: what the layout wants (`Layout`), what a client was asked for and has acknowledged
-//! (`Window::wanted`, `Window::applied`), and what is shown of it (`Window::rect`, and `shell::animation` on the way there).
-//! Windows that are resized together change in one frame: whoever has not answered is stretched into its place, as windows are
-//! whose neighbour is a bar (`refitting`). Waiting for all of them instead would make the fast as slow as
-//! the slowest of them, and a key that moves a column would be seen up to the longest wait later.
+//! Three states are kept apart: the layout's target (`Layout`), the states that a client was sent and has acknowledged
+//! (`Window::wanted`, `Window::applied`), and the picture (`Window::rect`, and `shell::animation` on the way there).
+//! Windows that are resized together change in one frame: the content of a client that has not answered is stretched,
+//! as it is after a bar appears (`refitting`). Waiting for all clients would make fast clients as slow as the slowest,
+//! and would delay the answer to a key that moves a column by the longest wait.
 //!
 //! ```text
 //!   windows, outputs, focus ─► follow: ops ─► Layout ─► arrange ─► place: wanted ─► configure ─► client
-//!   keys, messages (act)    ─────────────────┘                        └─► seen in the next frame, stretched if need be
+//!   keys, messages (act)    ─────────────────┘                        └─► drawn in the next frame, maybe stretched
 //! ```
-//! All of that is done at most once in a turn, before anything is latched, and only if [`Shell::changes`](super::Shell::changes)
-//! says that anything changed. Without a strip nothing of it is. Where clients have it done in every turn it has an eighth of the
-//! time, and what a frame shows is arranged all the same.
+//! This is done at most once in a turn, before the latch, and only if [`Shell::changes`](super::Shell::changes) has
+//! advanced. Without a strip it is not done at all. If clients cause changes in every turn, it takes an eighth of the
+//! time at most, but is always complete before a frame that shows it.
 
 pub mod acting;
 mod following;
@@ -33,25 +33,25 @@ use crate::shell::{Desk, geometry};
 use crate::state::State;
 use upbeat_timing::time::Instant;
 
-/// Between windows, and between them and the edge, in logical pixels: enough to tell them apart, and to show whose the focus is.
+/// Gap between windows, and between windows and the edge, in logical pixels: enough to separate them and to show the
+/// focus border.
 const GAP: i32 = 8;
-/// A scale of 1, as the layout counts it.
+/// A scale of 1 in the unit of [`Area::scale`].
 const UNSCALED: u32 = 120;
-/// Names no output: workspaces begin to count behind it.
+/// The layout's placeholder screen: real screens have greater numbers.
 const NOWHERE: Screen = Screen(0);
 
-/// How the windows of a workspace lie.
+/// Tiling mode of a workspace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Above each other, where they are put.
+    /// Windows lie above each other, at places of their own.
     #[default]
     Floating,
-    /// Beside each other, in columns.
+    /// Windows lie beside each other, in columns.
     Strip,
 }
 
 impl Mode {
-    /// The other one.
     pub const fn other(self) -> Self {
         match self {
             Mode::Floating => Mode::Strip,
@@ -60,27 +60,26 @@ impl Mode {
     }
 }
 
-/// Which workspaces are strips, and where their windows are.
+/// The tiling mode of all workspaces, and the layout of their windows.
 #[derive(Debug)]
 pub struct Strips {
     layout: Layout,
-    /// Where nothing else was said.
+    /// Default mode of workspaces.
     mode: Mode,
-    /// Where something else was.
+    /// Workspaces for which the user chose another mode.
     chosen: Vec<(Place, Mode)>,
-    /// [`Shell::changes`] when all was where it belongs.
+    /// [`Shell::changes`] at the last arrangement; `None` if another is necessary.
     arranged: Option<ShellRevision>,
-    /// Until then clients have nothing arranged.
+    /// Until this time changes by clients cause no arrangement.
     pauses_until: Instant,
-    /// How often all was arranged. For tests.
+    /// Number of arrangements. For tests.
     arrangements: u64,
-    /// The layout has windows.
     has_windows: bool,
-    /// The outputs, where they are (global logical coordinates).
+    /// The outputs, with their rectangles (global logical coordinates).
     screens: Vec<(Screen, Rectangle<i32, Logical>)>,
-    /// Where the window was that had the focus and is gone.
+    /// Workspace of the focused window that was unmapped last.
     lost: Option<Place>,
-    /// The places of windows that are minimised.
+    /// Positions of minimised windows.
     ways_back: Vec<(WindowId, Back)>,
 }
 
@@ -102,23 +101,22 @@ impl Default for Strips {
 }
 
 impl Strips {
-    /// How the windows of a workspace lie.
     pub fn mode(&self, place: Place) -> Mode {
         self.chosen.iter().find(|(chosen, _)| *chosen == place).map_or(self.mode, |(_, mode)| *mode)
     }
 
-    /// How they lie where nobody chose otherwise. Returns whether they did not before.
+    /// Sets the default mode of workspaces. Returns whether it has changed.
     pub fn set_mode(&mut self, mode: Mode) -> bool {
         self.arranged = None;
         std::mem::replace(&mut self.mode, mode) != mode
     }
 
-    /// How often all was arranged.
+    /// Number of arrangements. For tests.
     pub const fn arrangements(&self) -> u64 {
         self.arrangements
     }
 
-    /// All is to be looked at again, whatever changed.
+    /// Schedules an arrangement, even if [`Shell::changes`] does not advance.
     pub(super) fn stale(&mut self) {
         self.arranged = None;
     }
@@ -131,22 +129,23 @@ impl Strips {
         }
     }
 
-    /// Whether workspaces lie above each other: where columns are beside each other unless somebody chose otherwise.
+    /// Whether workspaces lie above each other: they do if columns, which lie beside each other, are the default.
     pub(super) fn are_spaces_vertical(&self) -> bool {
         self.mode == Mode::Strip
     }
 
-    /// Whether any workspace is a strip, or was one until now.
+    /// Whether any workspace is a strip, or was a strip until now.
     pub fn is_used(&self) -> bool {
         self.mode == Mode::Strip || self.has_windows || self.chosen.iter().any(|(_, mode)| *mode == Mode::Strip)
     }
 
-    /// Every column of which one window is seen at a time, with that one and all of them.
+    /// Every column with tabs: its visible window, and all its windows.
     pub(super) fn tabbed(&self) -> impl Iterator<Item = (WindowId, Vec<WindowId>)> {
         self.layout.tabbed()
     }
 
-    /// The column of a window goes to another workspace, if that has columns. Returns its windows; none if it is in no column.
+    /// Moves the column of a window to another workspace, if that has columns. Returns the column's windows; none if
+    /// the window is in no column.
     pub(super) fn send_column(&mut self, id: WindowId, to: Place) -> Vec<WindowId> {
         let column = self.layout.column_of(id);
         if !column.is_empty() && self.mode(to) == Mode::Strip {
@@ -155,13 +154,13 @@ impl Strips {
         column
     }
 
-    /// A window is about to be minimised: it comes back to where it is now.
+    /// Remembers the position of a window that is about to be minimised.
     fn keep_way_back(&mut self, id: WindowId) {
         self.forget_way_back(id);
         self.ways_back.extend(self.layout.way_back(id).map(|back| (id, back)));
     }
 
-    /// A minimised window that was alone in its column comes back to one that reaches so far.
+    /// Sets the span that a minimised window's own column will have when it is restored.
     fn span_when_back(&mut self, id: WindowId, wanted: Span) {
         let back = self.ways_back.iter_mut().find(|(known, _)| *known == id);
         if let Some((_, Back::Column { span, .. })) = back {
@@ -169,22 +168,22 @@ impl Strips {
         }
     }
 
-    /// A window is not minimised any more, or is gone.
+    /// Called when a window is restored or gone.
     pub(super) fn forget_way_back(&mut self, id: WindowId) {
         self.ways_back.retain(|(known, _)| *known != id);
     }
 
-    /// What is seen of the columns of a workspace, if it has any, in logical pixels.
+    /// Scroll position of a workspace's columns, if it has any, in logical pixels.
     pub(super) fn view(&self, place: Place) -> Option<Seen> {
         self.layout.view(place).filter(|_| self.mode(place) == Mode::Strip)
     }
 
-    /// The rectangle of an output, if it was there when all was arranged last.
+    /// Rectangle of an output, if it was connected at the last arrangement (global logical coordinates).
     pub(super) fn full(&self, screen: Screen) -> Option<Rectangle<i32, Logical>> {
         self.screens.iter().find(|(known, _)| *known == screen).map(|(_, full)| *full)
     }
 
-    /// What an output has room for, in logical pixels: a rectangle of whole ones is what clients can be asked for.
+    /// The layout's area of an output. In logical pixels, because clients can only be sent whole logical sizes.
     fn area(shell: &Shell, output: &Output) -> Area {
         let (full, usable) = (geometry(output), shell.layers.usable(output));
         let local = |rect: Rectangle<i32, Logical>| {
@@ -196,7 +195,7 @@ impl Strips {
 }
 
 impl Window {
-    /// Whether it floats wherever it is: a dialog, or a window that has one size.
+    /// Whether it floats on any workspace: a dialog, a window of fixed size, or by a rule.
     fn floats_always(&self) -> bool {
         let limits = self.own_size_limits();
         let is_fixed = |min: i32, max: i32| max > 0 && min >= max;
@@ -207,19 +206,20 @@ impl Window {
 }
 
 impl Shell {
-    /// Whether a window has its place in a strip, or will have once it is arranged.
+    /// Whether a window is tiled, or will be after the next arrangement.
     pub(super) fn is_for_strip(&self, id: WindowId) -> bool {
         let is_strip = || self.workspaces.place(id).is_some_and(|place| self.strips.mode(place) == Mode::Strip);
         let is_tile = |window: &Window| window.in_strip || !window.placed && !window.floats_always();
         self.strips.is_used() && is_strip() && self.window(id).is_some_and(is_tile)
     }
 
-    /// Whether a window has its place in a strip.
+    /// Whether a window is tiled.
     pub fn is_tile(&self, id: WindowId) -> bool {
         self.window(id).is_some_and(|window| window.in_strip)
     }
 
-    /// Whether a window may be seen at `point` (global logical coordinates): columns are seen on their own output alone.
+    /// Whether a window may be visible at `point` (global logical coordinates): columns are only drawn on their own
+    /// output.
     pub(super) fn may_be_at(&self, window: &Window, point: Point<f64, Logical>) -> bool {
         let full = || self.strips.full(self.workspaces.place(window.id)?.screen);
         !window.in_strip || full().is_none_or(|full| full.to_f64().contains(point))
@@ -231,7 +231,7 @@ impl Shell {
         self.window(next).filter(|window| window.mapped).map(|window| window.id)
     }
 
-    /// A window is not seen any more, and has no place.
+    /// Removes an unmapped window from the layout.
     pub(super) fn leave_strip(&mut self, id: WindowId) {
         if !self.strips.has_windows {
             return;
@@ -243,14 +243,14 @@ impl Shell {
         self.strips.arranged = None;
     }
 
-    /// Who has the focus after the one that [left](Self::leave_strip) with it.
+    /// The window that gets the focus after the focused window [left](Self::leave_strip) its strip.
     pub(super) fn after_lost(&mut self) -> Option<WindowId> {
         let place = self.strips.lost.take()?;
         self.next_in_strip(place).filter(|id| self.is_visible(*id))
     }
 }
 
-/// How the windows of workspaces lie where nobody chose otherwise.
+/// Sets the default mode of workspaces.
 pub fn set_mode(state: &mut State, mode: Mode) {
     if state.shell.strips.set_mode(mode) {
         state.need_all();

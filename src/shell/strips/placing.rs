@@ -1,4 +1,4 @@
-//! Where the layout wants windows, as what they are asked for and where they are shown.
+//! Puts windows where the layout has them: sends configures and sets places.
 
 use ahash::HashSet;
 use smithay::output::Output;
@@ -13,12 +13,12 @@ use super::Mode;
 use crate::shell::Desk;
 use crate::state::State;
 
-/// Where edges are whole physical pixels on a grid that is no coarser than this, in logical ones, they are put on it.
+/// Coarsest grid, in logical pixels, on which edges are aligned to whole physical pixels; a coarser grid is not used.
 const COARSEST_GRID: i32 = 5;
 /// Scales are counted in 120ths (`wp_fractional_scale_v1`).
 const SCALE_UNIT: i32 = 120;
 
-/// Every how many logical pixels one lies on the edge of a physical one.
+/// Smallest number of logical pixels that is a whole number of physical pixels; 1 if it is too large.
 fn grid(scale: f64) -> i32 {
     let scale = (scale * f64::from(SCALE_UNIT)).round() as i32;
     let (mut divisor, mut rest) = (SCALE_UNIT, scale.max(1));
@@ -29,7 +29,8 @@ fn grid(scale: f64) -> i32 {
     if grid <= COARSEST_GRID { grid } else { 1 }
 }
 
-/// A rectangle of the layout in global logical coordinates, its edges on whole physical pixels where the scale has them.
+/// Converts a rectangle of the layout to global logical coordinates, with its edges on whole physical pixels where the
+/// scale has them.
 pub(super) fn to_global(rect: Rect, full: Rectangle<i32, Logical>, scale: f64) -> Rectangle<i32, Logical> {
     let grid = grid(scale);
     let edge = |at: i32| (at + grid / 2).div_euclid(grid) * grid;
@@ -39,7 +40,7 @@ pub(super) fn to_global(rect: Rect, full: Rectangle<i32, Logical>, scale: f64) -
     Rectangle::new(full.loc + Point::from((left, top)), size)
 }
 
-/// Does something with the column of a window; the focus stays.
+/// Applies an op to the column of a window without changing the focus.
 pub(super) fn on_column_of(layout: &mut Layout, id: WindowId, op: &Op) {
     let Some(place) = layout.place_of(id) else { return };
     let (focus, before) = (layout.focus_on(place), layout.focused_place());
@@ -51,7 +52,7 @@ pub(super) fn on_column_of(layout: &mut Layout, id: WindowId, op: &Op) {
     }
 }
 
-/// Asks every window of every strip for what the layout wants, and lets those go that are on no strip any more.
+/// Sends every window of every strip its place, and releases windows that are no longer on a strip.
 pub(super) fn place(state: &mut State) {
     let screens: Vec<_> = state.shell.strips.layout.screens().collect();
     let mut tiles = HashSet::default();
@@ -81,7 +82,7 @@ pub(super) fn place(state: &mut State) {
     }
     changed.extend(release(state, &tiles));
     if state.shell.drag.is_none() && !above.is_empty() {
-        // What floats lies above the columns, whichever of them was raised.
+        // Keep floating windows above the columns, even after a column was raised.
         state.shell.restack(&above);
     }
     if changed.is_empty() {
@@ -95,13 +96,13 @@ pub(super) fn place(state: &mut State) {
     state.need_look();
 }
 
-/// The output of a strip.
+/// The output of a strip, and its rectangle.
 struct On<'a> {
     output: &'a Output,
     full: Rectangle<i32, Logical>,
 }
 
-/// Asks a window for its place in its column. Returns whether that is another one.
+/// Sends a window its place in its column. Returns whether that has changed.
 fn tile(state: &mut State, it: &Arranged, on: &On<'_>) -> bool {
     let scale = on.output.current_scale().fractional_scale();
     let wanted = if it.is_fullscreen {
@@ -122,7 +123,7 @@ fn tile(state: &mut State, it: &Arranged, on: &On<'_>) -> bool {
     let Some(window) = state.shell.window_mut(it.window) else { return false };
     (window.in_strip, window.is_behind, window.is_aside) = (true, it.is_behind, is_aside);
     if is_orphan {
-        // Its output is gone: until its client answers, its content is shown where it is wanted.
+        // The window's output is gone: show the old content at the new place until the client answers.
         window.applied = wanted.clone();
     }
     if window.wanted != wanted {
@@ -137,7 +138,7 @@ fn tile(state: &mut State, it: &Arranged, on: &On<'_>) -> bool {
     true
 }
 
-/// A window that floats above a strip and was a part of it until now is put where it floats.
+/// Puts a window that was tiled until now at its floating place. Returns whether it was tiled.
 fn float(state: &mut State, it: &Arranged, on: &On<'_>) -> bool {
     let Some(window) = state.shell.window(it.window).filter(|window| window.in_strip) else { return false };
     let was_fullscreen = matches!(window.wanted, Arrangement::Fullscreen { .. }) && window.placed;
@@ -151,12 +152,13 @@ fn float(state: &mut State, it: &Arranged, on: &On<'_>) -> bool {
     true
 }
 
-/// Windows that are on no strip any more lie where they did before, or else where they were in it.
+/// Makes windows float that are no longer on a strip: at their previous floating place, or else at their place in the
+/// strip.
 fn release(state: &mut State, tiles: &HashSet<WindowId>) -> Vec<WindowId> {
     let shell = &state.shell;
     let is_released = |id: WindowId| {
         let on = shell.workspaces.place(id).filter(|place| shell.strips.layout.area(place.screen).is_some());
-        // A minimised window is in no column, and comes back to one.
+        // A minimised window is in no column, but returns to one when it is restored.
         let on = on.filter(|place| !shell.is_minimised(id) || shell.strips.mode(*place) == Mode::Floating);
         on.is_some() && !tiles.contains(&id) && !shell.strips.layout.is_floating(id)
     };
@@ -176,7 +178,7 @@ fn release(state: &mut State, tiles: &HashSet<WindowId>) -> Vec<WindowId> {
 }
 
 impl Window {
-    /// It floats from now on.
+    /// Makes a tiled window float.
     fn let_go_of_strip(&mut self) {
         (self.in_strip, self.is_behind, self.is_aside, self.placed) = (false, false, false, true);
         if matches!(self.wanted, Arrangement::Tiled { .. } | Arrangement::Fullscreen { .. }) {

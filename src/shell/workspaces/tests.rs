@@ -7,7 +7,7 @@ const WINDOWS: u32 = 6;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Which outputs are plugged in: a set of bits.
+    /// Bit mask of the connected outputs.
     Connect(u8),
     Switch(usize, Number),
     Add(u32, usize),
@@ -30,7 +30,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Outputs of these names, with monitors that say nothing of themselves, are plugged in, and no others.
+/// Connects outputs of these names, whose monitors have no identity, and no others.
 fn connect_named<'a>(spaces: &mut Workspaces, names: impl Iterator<Item = &'a str>) {
     spaces.connect_monitors(names.map(|name| (name, None)));
 }
@@ -78,7 +78,7 @@ proptest! {
             prop_assert_eq!(&homes, &there);
             for window in &there {
                 let place = spaces.place(WindowId(*window)).unwrap();
-                // While there is any output, a window is on one that is plugged in: it can be reached.
+                // While there is any output, every window can be reached: it is on a connected output.
                 let reachable = spaces.screens().any(|(screen, _)| screen == place.screen);
                 prop_assert!(reachable || spaces.screens().next().is_none());
             }
@@ -130,7 +130,7 @@ fn windows_of_an_unplugged_output_keep_their_numbers_elsewhere() {
     connect_named(&mut spaces, names(&["DP-1"]));
     assert_eq!(spaces.place(WindowId(2)), Some(Place { screen: first, number: two }));
     assert!(spaces.is_visible(WindowId(1)) && !spaces.is_visible(WindowId(2)));
-    // One that is put somewhere meanwhile stays there.
+    // A window that is moved meanwhile stays on its new output.
     spaces.put(WindowId(2), Place { screen: first, number: two });
     connect_named(&mut spaces, names(&["DP-1", "DP-2"]));
     assert_eq!(spaces.place(WindowId(1)).unwrap().screen, second);
@@ -176,11 +176,11 @@ fn windows_come_home_to_their_monitor_whatever_it_is_plugged_into() {
     spaces.add(WindowId(1), Some(desk));
     spaces.connect_monitors([laptop].into_iter());
     assert_eq!(spaces.place(WindowId(1)).map(|place| place.screen), spaces.screen("eDP-1"), "it can be reached");
-    // Another monitor in its place is not it.
+    // Another monitor on its connector is not recognised as this monitor.
     spaces.connect_monitors([laptop, ("DP-1", OTHER)].into_iter());
     assert_ne!(spaces.screen("DP-1"), Some(desk));
     assert_eq!(spaces.place(WindowId(1)).map(|place| place.screen), spaces.screen("eDP-1"));
-    // Elsewhere it is, also beside the one that has its place.
+    // On another connector the monitor is recognised, even if another monitor is on its old connector.
     spaces.connect_monitors([laptop, ("DP-1", OTHER), ("HDMI-A-1", DESK)].into_iter());
     assert_eq!(spaces.screen("HDMI-A-1"), Some(desk));
     assert_eq!(

@@ -1,9 +1,9 @@
-//! What holds after every op.
+//! Invariants after every op.
 
 use super::super::column::WIDEST;
 use super::*;
 
-/// Each window in one place, and nothing empty.
+/// Each window is in one place, and no column is empty.
 fn check_places(layout: &Layout) {
     for id in (1..9).map(window) {
         let connected = layout.screens.iter().filter(|screen| screen.is_connected);
@@ -32,7 +32,7 @@ fn count(screen: &crate::shell::layout::ScreenState, id: WindowId) -> usize {
     screen.workspaces().iter().flat_map(|workspace| workspace.tiles()).filter(|tile| tile.window == id).count()
 }
 
-/// The focus is on what can be seen, and the active column is in the view.
+/// The focused window is visible, and the active column is in the view.
 fn check_view(layout: &Layout, place: Place) {
     let (Some(state), Some(workspace)) = (layout.state(place.screen), layout.workspace(place)) else { return };
     let all = arranged(layout, place);
@@ -55,7 +55,7 @@ fn check_view(layout: &Layout, place: Place) {
     assert!(!fits || to <= usable.loc.x + usable.size.w, "{active:?} ends right of {usable:?}");
 }
 
-/// Tiled windows that are seen never overlap, and those of a column fill its height where they can.
+/// Visible tiled windows never overlap, and the windows of a column fill its height where they can.
 fn check_tiles(layout: &Layout, place: Place) {
     let (Some(state), Some(workspace)) = (layout.state(place.screen), layout.workspace(place)) else { return };
     let area = state.area;
@@ -86,7 +86,7 @@ fn check_tiles(layout: &Layout, place: Place) {
     }
 }
 
-/// Floating windows can be taken hold of.
+/// Floating windows can be dragged: they overlap the usable area.
 fn check_floating(layout: &Layout, place: Place) {
     let Some(state) = layout.state(place.screen) else { return };
     for floating in arranged(layout, place).iter().filter(|it| it.is_floating) {

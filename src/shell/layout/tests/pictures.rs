@@ -1,10 +1,10 @@
-//! The strip as pictures: what is where after each op, in pixels.
+//! Pictures of the strip: the rectangles of all windows after each op, in pixels.
 
 use expect_test::expect;
 
 use super::*;
 
-/// `x y w h` of each window, `*` where the focus is, `-` where it is not seen.
+/// `x y w h` of each window; `*` marks the focused window, `-` a hidden window.
 fn picture(layout: &Layout) -> String {
     let focus = focus_of(layout);
     let line = |it: &Arranged| {

@@ -1,10 +1,9 @@
-//! What undoes what.
+//! Ops that undo each other.
 
 use super::*;
 use crate::shell::layout::screens::ScreenState;
 
-/// The order and the sizes of everything, and the focus of each workspace: all but how far the view was moved, and what is
-/// remembered for later.
+/// Order and sizes of all windows, and the focus of each workspace; without scroll positions and remembered places.
 fn shape(layout: &Layout) -> Vec<String> {
     let screens = layout.screens.iter().filter(|screen| screen.is_connected);
     screens.flat_map(|screen| screen.workspaces().iter().map(workspace_shape).collect::<Vec<_>>()).collect()
