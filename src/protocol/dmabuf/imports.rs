@@ -106,7 +106,7 @@ impl Imports {
         });
         match listens {
             Ok(_) => state.protocols.dmabuf.imports.answers = Some(answers),
-            Err(error) => tracing::error!(%error, "the renderer's answers about clients' buffers are not heard"),
+            Err(error) => tracing::error!(%error, "the renderer's answers about clients' buffers are not received"),
         }
     }
 

@@ -61,7 +61,7 @@ impl FollowerObject {
     }
 }
 
-/// Sends events to the client of a follower, and knows the pointer or tool that it follows.
+/// Sends events to the client of a follower, and knows the pointer that it follows.
 #[derive(Debug)]
 struct Listener {
     object: UpbeatFollowerV1,

@@ -18,7 +18,7 @@ use crate::state::State;
 #[derive(Debug)]
 pub struct DragOffer(Arc<Mutex<Visit>>);
 
-/// Makes an offer for `device` and sends the types and the actions of the source.
+/// Creates an offer for `device` and sends the types and actions of the source.
 pub(super) fn make(
     client: &Client,
     display: &DisplayHandle,
@@ -56,7 +56,8 @@ impl Dispatch<WlDataOffer, DragOffer, State> for Handlers {
         match request {
             Request::Accept { mime_type, .. } => visit.accept(offer, mime_type),
             Request::Receive { mime_type, fd } => {
-                // The owner would be thrown out for what others ask of it. The descriptor is closed: nothing comes.
+                // The owner's socket is full, so this request would disconnect it. The descriptor is
+                // closed: no data comes.
                 let is_read = state.protocols.selection.are_read_by_owners("wl_data_offer", &state.display_handle);
                 if is_read && visit.may_receive(offer) {
                     let feedback = lock(visit.feedback());
