@@ -242,7 +242,7 @@ fn listen(state: &mut State, maker: Option<u32>, described: Described) {
     let Described { listener, close, mut held, .. } = described;
     let Some(listener) = listener.take().map(|listener| Rc::new(UnixListener::from(listener))) else { return };
     let refuse = |reason: &dyn fmt::Display| refuse(Some(listener.as_fd()), &sandbox, reason);
-    let Some(close) = close.take() else { return refuse(&"nobody would hear that it is gone") };
+    let Some(close) = close.take() else { return refuse(&"the end of the sandbox could not be noticed") };
     if let Err(error) = listener.set_nonblocking(true) {
         return refuse(&error);
     }
@@ -260,7 +260,7 @@ fn listen(state: &mut State, maker: Option<u32>, described: Described) {
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    tracing::warn!(%error, sandbox = inside.name(), "it is not listened to any more");
+                    tracing::warn!(%error, sandbox = inside.name(), "the socket of the sandbox is no longer used");
                     return Ok(PostAction::Remove);
                 }
             }
