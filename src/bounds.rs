@@ -1,6 +1,6 @@
 //! Bounds for numbers that clients send. Smithay adds and multiplies them in `i32` (a debug build would panic on an
-//! overflow) and asserts that sizes are not negative, so they are brought into range before it sees them. No screen
-//! or window comes near the limits.
+//! overflow) and asserts that sizes are not negative, so they are brought into range before it sees them. No screen or
+//! window comes near the limits.
 
 /// The largest coordinate, offset or size that is passed on, in pixels or logical pixels. Products of two of them fit
 /// an `i64` with room to spare, and sums of thousands of them fit an `i32`.
@@ -13,17 +13,13 @@ pub const MAX_SCALE: i32 = 64;
 pub const MAX_NESTING: usize = 64;
 
 /// How many subsurfaces may hang on a surface, at any depth. A frame that moves one subsurface walks the whole tree, at
-/// some
-/// microseconds each. No known program has more than a few dozen subsurfaces in one window.
+/// some microseconds each. No known program has more than a few dozen subsurfaces in one window.
 pub const MAX_PARTS: usize = 1_024;
 
 /// How many of these subsurfaces may have another subsurface as their parent, at any depth, instead of the window
-/// itself.
-/// With each commit of a synchronised subsurface, Smithay commits all its descendants too, changed or not, at some 20
-/// µs
-/// each: with a thousand, 4 KB of requests took 1.5 s. No known program has more than one. A scroll view has 64
-/// contents,
-/// so the limit allows three scroll views nested in each other.
+/// itself. With each commit of a synchronised subsurface, Smithay commits all its descendants too, changed or not, at
+/// some 20 µs each: with a thousand, 4 KB of requests took 1.5 s. No known program has more than one. A scroll view has
+/// 64 contents, so the limit allows three scroll views nested in each other.
 pub const MAX_DEEP_PARTS: usize = 192;
 
 /// The coordinate, clamped to `±MAX_EXTENT`.
@@ -36,8 +32,8 @@ pub fn extent(value: i32) -> i32 {
     value.clamp(0, MAX_EXTENT)
 }
 
-/// The part of the interval `start .. start + length` that lies in range, as a start and a length. Keeps the
-/// meaning of "everything" (`0, i32::MAX`, as clients damage) where clamping start and length apart would not.
+/// The part of the interval `start .. start + length` that lies in range, as a start and a length. Keeps the meaning of
+/// "everything" (`0, i32::MAX`, as clients damage) where clamping start and length apart would not.
 pub fn interval(start: i32, length: i32) -> (i32, i32) {
     let end = coordinate_wide(i64::from(start) + i64::from(length.max(0)));
     let start = coordinate(start);
@@ -54,8 +50,7 @@ pub fn coordinate_f64(value: f64) -> f64 {
 }
 
 /// A position or a length in a scrolled document. Documents are longer than any window. The wire carries 32 bits, and
-/// each
-/// result is clamped to that range again, so that the sum of two values never overflows the 64 bits used here.
+/// each result is clamped to that range again, so that the sum of two values never overflows the 64 bits used here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentUnit(i64);
 

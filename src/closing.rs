@@ -1,19 +1,15 @@
 //! Closes files without blocking the main thread.
 //!
 //! Closing a file of a network file system or of one that is a program (FUSE) flushes it, each time and through
-//! whichever
-//! descriptor. The caller then blocks in the kernel for as long as that program likes, and no signal ends it. For files
-//! that
-//! clients hand over with a valid request, the code that handles the request checks for this (`lent_files`). But a file
-//! sent
-//! with an invalid request, or with none, is closed by libwayland itself: at once, or when the client disconnects.
+//! whichever descriptor. The caller then blocks in the kernel for as long as that program likes, and no signal ends it.
+//! For files that clients hand over with a valid request, the code that handles the request checks for this
+//! (`lent_files`). But a file sent with an invalid request, or with none, is closed by libwayland itself: at once, or
+//! when the client disconnects.
 //!
 //! So this program has a `close` of its own, which the dynamic linker also gives to the libraries, in place of the C
 //! library's. On a thread that must not block, it checks the kind of file and leaves files that may block to another
-//! thread.
-//! Nothing else differs. (A duplicate of the descriptor would not help, because each is flushed. Nor can libwayland be
-//! kept
-//! from receiving one.)
+//! thread. Nothing else differs. (A duplicate of the descriptor would not help, because each is flushed. And libwayland
+//! cannot be kept from receiving descriptors.)
 
 #![expect(unsafe_code, reason = "a function of the C library is replaced")]
 
@@ -27,15 +23,13 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Statx, StatxFlags, open, statx
 use crate::lent_files;
 
 thread_local! {
-    /// This thread must not block. The flag needs no initialisation and no destructor, because files are closed at
-    /// any time,
-    /// also while the thread is being torn down.
+    /// This thread must not block. The flag needs no initialisation and no destructor, because files are closed at any
+    /// time, also while the thread is being torn down.
     static IS_SPARED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The kernel's `/proc`, which this program reads all the time, and its device number. The descriptor stays open,
-/// because
-/// the number is only valid while something of the file system is open.
+/// because the number is only valid while something of the file system is open.
 static PROC: OnceLock<Option<(OwnedFd, Device)>> = OnceLock::new();
 
 /// The number of a file system: major and minor. No other file system gets it while a file of this one is open.

@@ -1,10 +1,9 @@
 //! How many file descriptors are left, and which connections are accepted while they last.
 //!
 //! Each client takes a descriptor, and so does each of its buffers. A process without free descriptors cannot even
-//! refuse a
-//! connection: it stays in the listening socket and keeps waking the loop. So when nine tenths are in use no new
-//! connection
-//! is accepted, and one descriptor is kept free: with it, connections are accepted and closed when all others are used.
+//! refuse a connection: it stays in the listening socket and keeps waking the loop. So when nine tenths are in use no
+//! new connection is accepted, and one descriptor is kept free: with it, connections are accepted and closed when all
+//! others are used.
 
 use std::fs::File;
 use std::io;
@@ -20,8 +19,7 @@ const TENTHS_IN_USE: u64 = 9;
 /// Connections that are refused in one call.
 const AT_ONCE: usize = 64;
 /// Connections that the public socket accepts in one turn of the loop, at some 20 µs each. Without the limit, a client
-/// that
-/// connects again and again as fast as it is accepted would block the loop.
+/// that connects again and again as fast as it is accepted would block the loop.
 const IN_A_TURN: usize = 32;
 
 /// The limit of this process (`RLIMIT_NOFILE`, soft).
@@ -48,8 +46,8 @@ fn may_pass(error: &io::Error) -> bool {
 }
 
 /// Descriptors that are reserved for the session's own devices: displays and input devices, which are all opened again
-/// after
-/// a switch of consoles. A device takes two, one of libseat and one of ours; a laptop with a dock has some 30 devices.
+/// after a switch of consoles. A device takes two, one of libseat and one of ours; a laptop with a dock has some 30
+/// devices.
 const RESERVED: usize = 64;
 
 /// Open files that serve only to keep their descriptors.
@@ -65,8 +63,7 @@ pub fn reserve() {
 /// Opens a device that the session cannot do without, with the descriptors of the reserve.
 ///
 /// The reserve is freed before the first try, because libseat allows no second: its client for seatd closes the
-/// connection
-/// when it has no descriptor for the answer, and its client for logind does not report this reason.
+/// connection when it has no descriptor for the answer, and its client for logind does not report this reason.
 pub fn with_reserve<T>(open: impl FnOnce() -> T) -> T {
     RESERVE.lock().unwrap_or_else(PoisonError::into_inner).clear();
     let opened = open();
@@ -119,8 +116,7 @@ impl Door {
     }
 
     /// Passes waiting connections to `welcome`, [`IN_A_TURN`] at most. The rest waits for the next turn, so that a
-    /// client
-    /// which keeps connecting cannot block the loop.
+    /// client which keeps connecting cannot block the loop.
     pub fn let_in(
         &mut self,
         mut accept: impl FnMut() -> io::Result<Option<UnixStream>>,

@@ -33,8 +33,7 @@ impl fmt::Debug for Later {
 }
 
 /// Queues `act` for the end of this turn's events, before any decision is made from them. It never runs while a client
-/// is
-/// being read or destroyed.
+/// is being read or destroyed.
 pub fn soon(state: &mut State, act: impl FnOnce(&mut State) + 'static) {
     state.later.0.push(Box::new(act));
 }
@@ -62,8 +61,7 @@ pub fn after(
 /// A timer on `CLOCK_MONOTONIC`. Its callback returns the delay until the next event, or `None` for no further event.
 ///
 /// A descriptor of its own, since calloop's timers have none: `session/waiting`, which waits for calloop's loop from
-/// outside,
-/// would not wake for them.
+/// outside, would not wake for them.
 #[derive(Debug)]
 struct After(Generic<OwnedFd>);
 

@@ -1,9 +1,8 @@
 //! Files that clients hand over may be on file systems that block the caller.
 //!
 //! Reading, mapping, even closing a file of a network file system or of one that is a program (FUSE) blocks in the
-//! kernel
-//! until the server or the program answers, and no time limit can be set. Nearly all clients hand over memory. Files in
-//! memory or on a local disk are used; any other file is not touched.
+//! kernel until the server or the program answers, and no time limit can be set. Nearly all clients hand over memory.
+//! Files in memory or on a local disk are used; any other file is not touched.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -16,8 +15,7 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, FileType, StatxFlags, fcntl_get_seals, statx};
 
 /// File systems whose files lie on this machine's own disks or in its memory. Other file systems wait for a program or
-/// a
-/// network, or are queries to the kernel (`/proc`), some of which it never answers.
+/// a network, or are queries to the kernel (`/proc`), some of which it never answers.
 const LOCAL: [&str; 22] = [
     "ext2", "ext3", "ext4", "btrfs", "xfs", "f2fs", "zfs", "bcachefs", "jfs", "reiserfs", "nilfs2", "vfat", "exfat",
     "ntfs3", "squashfs", "erofs", "iso9660", "overlay", "tmpfs", "ramfs", "devtmpfs", "rootfs",
@@ -155,7 +153,7 @@ impl Lent {
         Some(FileType::from_raw_mode(status.stx_mode.into()))
     }
 
-    /// See [`is_memory`].
+    /// As [`is_memory`]; `false` once the file was taken.
     pub fn is_memory(&self) -> bool {
         self.file.as_ref().is_some_and(|file| is_memory(file.as_fd()))
     }
@@ -174,8 +172,7 @@ const CLOSER_STACK: usize = 64 * 1024;
 /// Closing threads at most: a file whose file system never answers blocks one of them for good.
 const MOST_CLOSERS: usize = 16;
 /// A closing thread without work waits so long before it ends, because a client that hands over many files sends the
-/// next
-/// one sooner.
+/// next one sooner.
 const LINGERS: Duration = Duration::from_secs(1);
 
 /// Files that wait to be closed, and the threads that close them.

@@ -1,6 +1,5 @@
 //! Limits how often a place in the code may log; further lines are counted. Libraries, too, warn each time a client
-//! does
-//! something wrong, and a client can do that as often as it likes.
+//! does something wrong, and a client can do that as often as it likes.
 //!
 //! Lines about one known client are limited per client (`guard::complaint`). This limit is for all other lines.
 
@@ -33,7 +32,6 @@ pub struct LogLimits<W> {
 }
 
 impl<W: Write> LogLimits<W> {
-    /// With full budgets.
     pub fn new(log: W) -> Self {
         LogLimits { log: Mutex::new(log), places: Mutex::default() }
     }

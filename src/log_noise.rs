@@ -3,8 +3,7 @@
 //! * EGL calls back for each error of a device that is only probed, and Smithay logs it. A device that cannot render is
 //!   skipped, and our code logs the reason ([`probing`]).
 //! * Smithay drops the DRM master when a session is paused. The session's daemon has done so already, so the kernel
-//!   reports
-//!   an error.
+//!   reports an error.
 //! * A client goes on sending until it reads its protocol error. Its requests are ignored, and `wayland-server` logs
 //!   each.
 //! * libwayland ends its lines where `wayland-backend` begins a new one, which leaves an empty line.

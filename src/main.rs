@@ -10,7 +10,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use upbeat::log_limits::LogLimits;
 use upbeat::log_noise::LogNoise;
 
-/// Default for `UPBEAT_LOG`: warnings, the session's socket names, and the renderer.
+/// Default for `UPBEAT_LOG`: warnings, where the session runs, and its renderer.
 const DEFAULT_LOG: &str = "warn,upbeat::session::hello=info,upbeat::session::renderer=info";
 /// Lines of the log that may wait to be written.
 const LINES_WAITING: usize = 4_096;
@@ -44,8 +44,7 @@ fn main() -> ExitCode {
 }
 
 /// Whether the output went to a closed pipe. That is no error: `head`, for example, closes it when it has enough. (When
-/// a
-/// session hangs up, this error is wrapped in another.)
+/// a session hangs up, this error is wrapped in another.)
 fn nobody_reads(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -1,12 +1,10 @@
 //! A change counter: users of a value compare it to see whether the value changed.
 
 /// Advances with each change of a value. Code that kept an earlier revision can tell whether anything changed since,
-/// without
-/// looking at the value itself.
+/// without looking at the value itself.
 ///
 /// It is only compared. It is no id, no count to be shown, and never sent to a client: serials of protocols wrap
-/// around, and
-/// this does not (with a change in each nanosecond 64 bits last for 584 years).
+/// around, and this does not (with a change in each nanosecond 64 bits last for 584 years).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision(u64);
 

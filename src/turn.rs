@@ -8,8 +8,7 @@
 //! ```
 //!
 //! Of Smithay 0.7's `Transform` only sizes and texture transforms are used. For the mirrored quarter turns it turns
-//! rectangles
-//! the other way round than points, and it turns a client's rectangles clockwise.
+//! rectangles the other way round than points, and it turns a client's rectangles clockwise.
 
 use std::fmt;
 use std::str::FromStr;
@@ -74,12 +73,12 @@ impl Turn {
         self.quarters
     }
 
-    /// The transformed size.
+    /// The size after the transform.
     pub fn size<N: Coordinate, Kind>(self, size: Size<N, Kind>) -> Size<N, Kind> {
         if self.swaps_sides() { Size::from((size.h, size.w)) } else { size }
     }
 
-    /// The transformed `point`, in an area of size `area` before the transform.
+    /// `point` after the transform, in an area of size `area` before the transform.
     pub fn point<N: Coordinate, Kind>(self, point: Point<N, Kind>, area: Size<N, Kind>) -> Point<N, Kind> {
         let Size { w, h, .. } = area;
         let (x, y) = (if self.is_mirrored { w - point.x } else { point.x }, point.y);
@@ -91,7 +90,7 @@ impl Turn {
         })
     }
 
-    /// The transformed `rect`, in an area of size `area` before the transform.
+    /// `rect` after the transform, in an area of size `area` before the transform.
     pub fn rect<N: Coordinate, Kind>(self, rect: Rectangle<N, Kind>, area: Size<N, Kind>) -> Rectangle<N, Kind> {
         let end = Point::from((rect.loc.x + rect.size.w, rect.loc.y + rect.size.h));
         let (a, b) = (self.point(rect.loc, area), self.point(end, area));

@@ -46,8 +46,8 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
-    /// Client of `animations`: open its windows in the session at WAYLAND_DISPLAY and print both sides' processor
-    /// time as JSON.
+    /// Client of `animations`: open its windows in the session at WAYLAND_DISPLAY and print both sides' processor time
+    /// as JSON.
     Windows {
         #[command(flatten)]
         options: WindowsOptions,
@@ -73,8 +73,8 @@ enum Bench {
         #[command(flatten)]
         options: PageOptions,
     },
-    /// Client of `interrupt`: play its animation in the session at WAYLAND_DISPLAY, press a key, and print the
-    /// delay as JSON.
+    /// Client of `interrupt`: play its animation in the session at WAYLAND_DISPLAY, press a key, and print the delay as
+    /// JSON.
     Player {
         #[command(flatten)]
         options: PlayerOptions,

@@ -19,10 +19,8 @@ pub(super) enum Meant {
 }
 
 /// Interprets `arguments` (without the program's name), which failed to parse with `error`. `parse` tells whether a
-/// part of them
-/// is valid. If they begin with one of our subcommands in `words`, or with a similar word, that subcommand is
-/// suggested, so
-/// that a typo is never run as a program.
+/// part of them is valid. If they begin with one of our subcommands in `words`, or with a similar word, that subcommand
+/// is suggested, so that a typo is never run as a program.
 pub(super) fn meant(
     error: Error,
     arguments: &[OsString],

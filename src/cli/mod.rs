@@ -21,9 +21,8 @@ use hint::Meant;
 
 /// A Wayland compositor that keeps time.
 ///
-/// Runs a session and, in it, COMMAND; the session ends with the command and with its exit status. Without a command
-/// it runs until it is told to end (SIGTERM, Ctrl+C or `upbeat msg quit`). The dashes before COMMAND may be left out if
-/// it
+/// Runs a session and, in it, COMMAND; the session ends with the command and with its exit status. Without a command it
+/// runs until it is told to end (SIGTERM, Ctrl+C or `upbeat msg quit`). The dashes before COMMAND may be left out if it
 /// is not the name of a subcommand.
 #[derive(Debug, Parser)]
 #[command(
@@ -114,8 +113,8 @@ mod tests {
 
     #[test]
     fn option_that_is_given_again_counts() {
-        // `upbeat-session` puts some options before the user's. Only `--output` may be repeated, so the last
-        // value of others counts.
+        // `upbeat-session` puts some options before the user's. Only `--output` may be repeated, so the last value of
+        // others counts.
         let words = ["upbeat", "--backend", "drm", "--output", "1x1", "--backend", "headless", "--output", "2x2"];
         let cli = Cli::try_parse_from(words).unwrap();
         assert!(matches!(cli.session.backend, BackendKind::Headless), "{:?}", cli.session.backend);

@@ -15,7 +15,7 @@ use crate::session::{self, BackendKind, RendererKind, SessionOptions};
 /// Options of a session.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Display backend.
+    /// Backend that shows the frames.
     #[arg(long, value_enum, value_name = "BACKEND", default_value_t)]
     pub(super) backend: BackendKind,
 
@@ -87,8 +87,7 @@ impl Arguments {
 }
 
 /// Takes over a descriptor that our parent left open for us. It becomes close-on-exec, so that programs of the session
-/// do not
-/// inherit it.
+/// do not inherit it.
 fn inherited(number: RawFd) -> anyhow::Result<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         bail!("--ready-fd {number}: a descriptor above 2 was expected (0 to 2 are the standard streams)");

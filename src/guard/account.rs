@@ -10,17 +10,14 @@ use super::rules::Rules;
 use super::together::{Counts, Together};
 
 /// A client with more unread bytes than this is behind. The kernel's count, which includes its overhead for each write:
-/// a
-/// quarter of the default socket buffer, an eighth of the size that [`connect`](super::connection::connect) asks for.
-/// The
-/// rest is for events that cannot wait.
+/// a quarter of the default socket buffer, an eighth of the size that [`connect`](super::connection::connect) asks for.
+/// The rest is for events that cannot wait.
 const BEHIND_BYTES: std::ffi::c_int = 52 * 1024;
 /// With more unread bytes than this, the socket is nearly full: the rest is enough for the keys typed in ten seconds.
 const FULL_BYTES: std::ffi::c_int = 128 * 1024;
 
 /// So many writes go to a client before its unread bytes are queried again, because the query is a system call. So many
-/// small
-/// writes take less than half of [`BEHIND_BYTES`].
+/// small writes take less than half of [`BEHIND_BYTES`].
 const PIECES_UNASKED: u32 = 24;
 
 /// A client's current and highest use of each resource. Each counted resource keeps it alive.
@@ -57,7 +54,6 @@ impl Account {
         &self.rules
     }
 
-    /// Limit for `kind`.
     pub fn most(&self, kind: Kind) -> u32 {
         self.rules.most(kind)
     }

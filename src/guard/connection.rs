@@ -17,10 +17,8 @@ use super::rules::Rules;
 use super::together::Together;
 
 /// Size of a client's socket buffer, in bytes. The kernel doubles it for its overhead, so a client may leave some 680
-/// small
-/// messages unread; the default (212 992, not doubled) has room for 270. Debian allows an ordinary user 212 992,
-/// doubled. The
-/// memory is only used while messages wait.
+/// small messages unread; the default (212 992, not doubled) has room for 270. Debian allows an ordinary user 212 992,
+/// doubled. The memory is only used while messages wait.
 const SEND_BUFFER_BYTES: usize = 256 << 10;
 
 /// Inserts a client, with its limits and privileges from `rules`.

@@ -1,14 +1,11 @@
 //! Panic guard: a panic in the handler of a client's request ends that client and nothing else.
 //!
 //! Handlers run inside callbacks of libwayland, and a panic that unwinds into C aborts the process. So each handler is
-//! called
-//! through [`catch`]: the state implements none itself ([`Handlers`]). A caught panic is a bug all the same, so it is
-//! counted
-//! and logged with its place in the source. Tests and fuzzers check the [count].
+//! called through [`catch`]: the state implements none itself ([`Handlers`]). A caught panic is a bug all the same, so
+//! it is counted and logged with its place in the source. Tests and fuzzers check the [count].
 //!
 //! A panic that cannot be caught (where unwinding is not allowed, or while another panic unwinds) still ends the
-//! process. So
-//! each panic is written to standard error at once, before it is known whether it will be caught.
+//! process. So each panic is written to standard error at once, before it is known whether it will be caught.
 
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
@@ -24,8 +21,7 @@ use super::{connection, offence};
 use upbeat_record::faults::{self, Fault};
 
 /// Request handlers are implemented on this type, `impl Dispatch<Interface, Data, State> for Handlers`. The state calls
-/// them
-/// and catches their panics (`protocol::floor`).
+/// them and catches their panics (`protocol::floor`).
 #[derive(Clone, Copy, Debug)]
 pub struct Handlers;
 
@@ -44,7 +40,7 @@ thread_local! {
     static LEFT_HALF_DONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A caught panic.
+/// A panic that was caught.
 #[derive(Clone, Debug, Default)]
 pub struct Panic {
     /// The panic's message and its place in the source.

@@ -1,8 +1,7 @@
 //! Limits of a client: how many objects and other resources of each kind it may have.
 //!
 //! The limits keep a faulty or malicious client from slowing down other clients noticeably. They are far above real
-//! use:
-//! the most demanding known programs stay below a tenth of them.
+//! use: the most demanding known programs stay below a tenth of them.
 
 /// Defines the kinds: name, limit, plural for messages, and the interfaces whose objects count.
 macro_rules! kinds {
@@ -24,7 +23,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Plural for messages.
+            /// Plural, as used in messages.
             pub const fn words(self) -> &'static str {
                 match self {
                     $(Kind::$kind => $words,)*
@@ -43,15 +42,15 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A terminal that serves 80 windows and draws their frames itself has 720. Each takes some KB and is visited
-    /// in each frame.
+    /// A terminal that serves 80 windows and draws their frames itself has 720. Each takes some KB and is visited in
+    /// each frame.
     Surfaces = 8_192, "surfaces": ["wl_surface"];
     /// As many as surfaces, because toolkits with many surfaces use them as subsurfaces.
     Subsurfaces = 8_192, "subsurfaces": ["wl_subsurface"];
     /// Windows of one program, on all workspaces: that terminal has 80. Placement and layout visit all of them.
     Windows = 1_024, "windows": ["xdg_toplevel"];
-    /// Bars, wallpapers, notifications: a desktop made of widgets has twenty. A change of one places all of its
-    /// output anew.
+    /// Bars, wallpapers, notifications: a desktop made of widgets has twenty. A change of one places all of its output
+    /// anew.
     Layers = 256, "layer surfaces": ["zwlr_layer_surface_v1"];
     /// Menus that are open at once, with their submenus: about ten. Each is placed anew in a frame.
     Popups = 128, "popups": ["xdg_popup", "zwp_input_popup_surface_v2"];
@@ -72,8 +71,8 @@ kinds! {
     /// Each library in a program may bind one, and few destroy it.
     Registries = 4_096, "registries": ["wl_registry"];
     /// Pointers, keyboards, touch devices and their extension objects, and text inputs and input methods. Each gets
-    /// every event, so
-    /// a motion costs as many times more. Toolkits have one of each kind; a program with five toolkits has 40.
+    /// every event, so a motion costs as many times more. Toolkits have one of each kind; a program with five toolkits
+    /// has 40.
     Devices = 512, "input devices": [
         "wl_pointer", "wl_keyboard", "wl_touch", "zwp_relative_pointer_v1", "zwp_pointer_gesture_swipe_v1",
         "zwp_pointer_gesture_pinch_v1", "zwp_pointer_gesture_hold_v1", "zwp_tablet_seat_v2", "wp_cursor_shape_device_v1",
@@ -88,10 +87,9 @@ kinds! {
     /// day.
     Offers = 16_384, "data offers": [
         "wl_data_offer", "zwp_primary_selection_offer_v1", "zwlr_data_control_offer_v1", "ext_data_control_offer_v1"];
-    /// A launcher creates one for each program that it starts. Qt 6.4 destroys none, and creates two with each
-    /// click that raises
-    /// one of its windows: enough for a thousand such clicks a day for two weeks. Only the newest tokens stay valid
-    /// (`protocol/xdg_activation`).
+    /// A launcher creates one for each program that it starts. Qt 6.4 destroys none, and creates two with each click
+    /// that raises one of its windows: enough for a thousand such clicks a day for two weeks. Only the newest tokens
+    /// stay valid (`protocol/xdg_activation`).
     ActivationTokens = 32_768, "activation tokens": ["xdg_activation_token_v1"];
     /// Surfaces that keep the screen on: one for each video.
     IdleInhibitors = 256, "idle inhibitors": ["zwp_idle_inhibitor_v1"];
@@ -103,8 +101,8 @@ kinds! {
     Locks = 64, "locks and their surfaces": ["ext_session_lock_v1", "ext_session_lock_surface_v1"];
     /// Screenshots that were requested: recorders have one or two for each output. One is taken in each refresh.
     Captures = 64, "captures": ["zwlr_screencopy_frame_v1", "ext_image_copy_capture_frame_v1"];
-    /// Capture sessions and sources: two for each recorded output or window, with its cursor. Each is visited in
-    /// each turn.
+    /// Capture sessions and sources: two for each recorded output or window, with its cursor. Each is visited in each
+    /// turn.
     Recordings = 256, "recordings": [
         "ext_image_capture_source_v1", "ext_image_copy_capture_session_v1", "ext_image_copy_capture_cursor_session_v1"];
     /// Surfaces with frame pacing, which learn the refresh that each frame is for.
@@ -115,9 +113,8 @@ kinds! {
     Scrolled = 2_048, "scroll views and contents": ["upbeat_scroll_view_v1", "upbeat_scroll_content_v1"];
     /// Surfaces that follow the pointer: each is placed anew in each frame in which the pointer moved.
     Followers = 256, "followers": ["upbeat_follower_v1"];
-    /// Surfaces whose buffer is written while it is scanned out, ahead of the beam: a drawing program has one for
-    /// each sheet. The
-    /// visible region of each is computed in each turn.
+    /// Surfaces whose buffer is written while it is scanned out, ahead of the beam: a drawing program has one for each
+    /// sheet. The visible region of each is computed in each turn.
     FrontBuffers = 16, "front buffers": ["upbeat_front_buffer_v1"];
     /// An on-screen keyboard has one.
     VirtualDevices = 64, "virtual devices": ["zwp_virtual_keyboard_v1", "zwlr_virtual_pointer_v1"];
@@ -125,33 +122,28 @@ kinds! {
     Outputs = 1_024, "outputs": ["wl_output", "zxdg_output_v1", "zwlr_output_power_v1"];
     /// Updates that wait for a fence, a barrier, a time or a target: a player that queues ahead has tens.
     WaitingUpdates = 1_024, "updates that wait": [];
-    /// Keys of a virtual keyboard that wait until the keymap before them is compiled, some milliseconds: enough for
-    /// a text of
-    /// 8 000 letters that is typed at once.
+    /// Keys of a virtual keyboard that wait until the keymap before them is compiled, some milliseconds: enough for a
+    /// text of 8 000 letters that is typed at once.
     WaitingKeys = 16_384, "keys that wait": [];
-    /// Keymaps that wait for the keymap before them, each with a descriptor, and with keys between them: a client
-    /// that types letters
-    /// missing from every keymap sends a keymap for each.
+    /// Keymaps that wait for the keymap before them, each with a descriptor, and with keys between them: a client that
+    /// types letters missing from every keymap sends a keymap for each.
     WaitingKeymaps = 256, "keymaps that wait": [];
     /// Files that are kept open for a client: dmabuf planes (two for each, because the renderer duplicates the
-    /// descriptor), fences
-    /// that are waited for, keymaps that wait, sockets of sandboxes. Of the 400 buffers of a browser with 30 tabs
-    /// most share their
-    /// memory or have one plane. Never more than half of the system's limit.
+    /// descriptor), fences that are waited for, keymaps that wait, sockets of sandboxes. Of the 400 buffers of a
+    /// browser with 30 tabs most share their memory or have one plane. Never more than half of the system's limit.
     Descriptors = 4_096, "descriptors": [];
     /// Exported and imported windows: a portal has one for each dialog.
     Foreign = 1_024, "windows known across programs": [
         "zxdg_exported_v1", "zxdg_imported_v1", "zxdg_exported_v2", "zxdg_imported_v2"];
     /// Windows of other clients that were announced to a bar and that it has not destroyed since they closed: 64
-    /// programs with as
-    /// many windows as they may have.
+    /// programs with as many windows as they may have.
     ToplevelHandles = 65_536, "windows in a list": ["zwlr_foreign_toplevel_handle_v1", "ext_foreign_toplevel_handle_v1"];
-    /// Objects that announce every window, output or workspace: a bar has one of each for each of its parts. All
-    /// get each change.
+    /// Objects that announce every window, output or workspace: a bar has one of each for each of its parts. All get
+    /// each change.
     Listeners = 128, "listeners to what all have": [
         "zwlr_foreign_toplevel_manager_v1", "ext_foreign_toplevel_list_v1", "ext_workspace_manager_v1",
         "zwlr_output_manager_v1"];
-    /// All other interfaces.
+    /// Objects of all other interfaces.
     Others = 32_768, "other objects": [];
 }
 

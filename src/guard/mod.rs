@@ -7,9 +7,8 @@
 //! ```
 //!
 //! Objects of all protocols are counted where libwayland creates and destroys them. The module that keeps another
-//! resource
-//! (waiting updates, descriptors) counts it. Each limit is a line in [`kinds`], with its reason; a user can change it
-//! ([`Rules`]).
+//! resource (waiting updates, descriptors) counts it. Each limit is a line in [`kinds`], with its reason; a user can
+//! change it ([`Rules`]).
 
 mod account;
 mod client;
@@ -43,8 +42,7 @@ pub use unsent::Unsent;
 use smithay::reexports::wayland_server::{Client as WaylandClient, DisplayHandle};
 
 /// Rate limit for warnings that a client can cause as often as it likes. `None` if a line of `kind` about `client` is
-/// to be
-/// suppressed; else the number of such lines suppressed since the last.
+/// to be suppressed; else the number of such lines suppressed since the last.
 pub fn complaint(client: &WaylandClient, kind: &'static str) -> Option<u32> {
     account(client).map_or(Some(0), |account| account.complaints.may_say(kind, std::time::Instant::now()))
 }

@@ -67,8 +67,7 @@ thread_local! {
 }
 
 /// Adds `shares` to the object of `kind` that the current request creates. libwayland creates it right before it calls
-/// the
-/// handler, so that it is the newest object.
+/// the handler, so that it is the newest object.
 pub fn share_newest(kind: Kind, shares: &Shares) {
     // SAFETY: the pointer is cleared when the object is destroyed, on this thread, which does nothing else with it
     // meanwhile.
@@ -101,9 +100,8 @@ fn with_counted<T: Default>(object: &impl Resource, act: impl FnOnce(&mut Counte
     if resource.is_null() || !object.is_alive() {
         return T::default();
     }
-    // SAFETY: the object is alive. A listener with this function is the first field of a `Counted`, which no other
-    // code uses
-    // meanwhile.
+    // SAFETY: the object is alive. A listener with this function is the first field of a `Counted`, which no other code
+    // uses meanwhile.
     unsafe {
         let gone = ffi_dispatch!(wayland_server_handle(), wl_resource_get_destroy_listener, resource, object_gone);
         if gone.is_null() { T::default() } else { act(&mut *gone.cast::<Counted>()) }
@@ -111,8 +109,7 @@ fn with_counted<T: Default>(object: &impl Resource, act: impl FnOnce(&mut Counte
 }
 
 /// Whether a client or one of its objects has ended since the last call, on this thread. Objects that end with an event
-/// of
-/// ours do not count: there are several in each frame, and only their client uses them.
+/// of ours do not count: there are several in each frame, and only their client uses them.
 pub(super) fn take_ended() -> bool {
     ENDED.take()
 }
@@ -149,8 +146,7 @@ pub(super) fn watch(display: &DisplayHandle, client: &Client, account: &Arc<Acco
     let watch = Watch { made: listener(made), gone: listener(client_gone), client, account };
     let watch = Box::into_raw(Box::new(watch));
     // SAFETY: the client was just created, so its display object is alive. The listeners do not move until
-    // `client_gone` removes
-    // them.
+    // `client_gone` removes them.
     unsafe {
         let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, resource);
         wl_client_add_resource_created_listener(client, &raw mut (*watch).made);
@@ -182,7 +178,7 @@ pub(super) fn clients(display: &DisplayHandle) -> Vec<(Client, Arc<Account>)> {
 /// The account of a connected client.
 ///
 /// # Safety
-/// `client` is one of libwayland's. Neither it nor the account is used after the client is gone.
+/// `client` is one of libwayland's. The caller uses neither it nor the account after the client is gone.
 pub(super) unsafe fn account_of<'a>(client: *mut wl_client) -> Option<&'a Arc<Account>> {
     // SAFETY: as the caller promises.
     unsafe { watch_in(client).map(|watch| &watch.account) }
@@ -215,9 +211,8 @@ unsafe fn watch_of(gone: *mut wl_listener) -> *mut Watch {
 /// Called by libwayland for each new object of the client.
 unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
     let object = object.cast::<wl_resource>();
-    // SAFETY: the listener is the first field of a `Watch` that lives until `client_gone`. The object was just
-    // created, and the
-    // name of its class is a static string.
+    // SAFETY: the listener is the first field of a `Watch` that lives until `client_gone`. The object was just created,
+    // and the name of its class is a static string.
     unsafe {
         let Watch { account, client, .. } = &*listener.cast::<Watch>();
         let class = CStr::from_ptr(ffi_dispatch!(wayland_server_handle(), wl_resource_get_class, object));
@@ -251,8 +246,8 @@ unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
 }
 
 unsafe extern "C" fn object_gone(listener: *mut wl_listener, _: *mut c_void) {
-    // SAFETY: it is the first field of a `Counted` that `made` leaked. It is no longer in the list, and nothing
-    // else uses it.
+    // SAFETY: it is the first field of a `Counted` that `made` leaked. It is no longer in the list, and nothing else
+    // uses it.
     let counted = unsafe {
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*listener).link);
         Box::from_raw(listener.cast::<Counted>())
@@ -271,9 +266,8 @@ unsafe extern "C" fn client_gone(listener: *mut wl_listener, _: *mut c_void) {
     // SAFETY: it is the second field of a `Watch` that `watch` leaked; both of its listeners were in lists until now.
     unsafe {
         let watch = watch_of(listener);
-        // libwayland closes the socket right after this, so the number may then be another file's. (No other
-        // callback reports
-        // this for a client with a protocol error: `ClientData::disconnected` is not called for it.)
+        // libwayland closes the socket right after this, so the number may then be another file's. (No other callback
+        // reports this for a client with a protocol error: `ClientData::disconnected` is not called for it.)
         (*watch).account.is_gone();
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*watch).made.link);
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*watch).gone.link);

@@ -14,9 +14,9 @@ use super::kinds::Kind;
 
 /// Protocol id of every client's `wl_display`.
 pub(super) const DISPLAY: u32 = 1;
-/// `wl_display.error.no_memory`.
+/// Error code `wl_display.error.no_memory`.
 pub(super) const NO_MEMORY: u32 = 2;
-/// `wl_display.error.implementation`: a bug in the compositor.
+/// Error code `wl_display.error.implementation`: a bug in the compositor.
 const IMPLEMENTATION: u32 = 3;
 
 pub(super) fn display_of(display: &DisplayHandle, client: &ClientId) -> Option<ObjectId> {
@@ -75,8 +75,7 @@ fn post(display: &DisplayHandle, client: &Client, code: u32, text: CString) {
 }
 
 /// Shuts the socket down, because libwayland destroys a client with an error only when it parses its next message or
-/// sees the
-/// connection closed. Events that were sent before still reach the client.
+/// sees the connection closed. Events that were sent before still reach the client.
 #[expect(unsafe_code, reason = "the socket is libwayland's")]
 fn hang_up(account: &Account) {
     if let Some(socket) = account.socket() {

@@ -1,8 +1,6 @@
 //! Postpones events for a client that reads nothing for a while (stopped in a debugger, swapped out). Events that other
-//! clients
-//! can cause again and again must not fill its socket, because a full socket disconnects it. Once it has read on, it
-//! gets the
-//! current state.
+//! clients can cause again and again must not fill its socket, because a full socket disconnects it. Once it has read
+//! on, it gets the current state.
 
 use std::cell::Cell;
 

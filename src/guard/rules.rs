@@ -68,8 +68,7 @@ impl Rules {
     }
 
     /// The use shared by all connections of `process`. A connection from this process (tests have such) counts by
-    /// itself, and so does
-    /// a connection whose process the kernel does not name.
+    /// itself, and so does a connection whose process the kernel does not name.
     pub(super) fn together(&self, process: Option<Pid>) -> Arc<Together> {
         let Some(process) = process.filter(|process| *process != getpid()) else { return Arc::default() };
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,9 +8,8 @@ use smithay::wayland::compositor::{self, SurfaceData};
 use upbeat_record::faults::{self, Fault};
 
 /// As Smithay's function of this name, but a panic in `does` leaves the surface usable. Smithay holds a mutex
-/// meanwhile. A panic
-/// that unwinds past it would poison it, and the next access to the surface would panic, too, outside of the panic
-/// guard.
+/// meanwhile. A panic that unwinds past it would poison it, and the next access to the surface would panic, too,
+/// outside of the panic guard.
 pub fn with_states<T>(surface: &WlSurface, does: impl FnOnce(&SurfaceData) -> T) -> T {
     #[expect(clippy::disallowed_methods, reason = "it is forbidden everywhere else")]
     let done = compositor::with_states(surface, |states| {

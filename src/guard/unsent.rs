@@ -1,15 +1,12 @@
 //! Tracks the clients with unsent events, so that a flush visits only these. Also tracks whether any client has sent a
-//! request
-//! since clients were last read.
+//! request since clients were last read.
 //!
 //! libwayland's own flush visits each connection, several times in a refresh. But its protocol logger reports each
-//! event: the
-//! client of the event is remembered here.
+//! event: the client of the event is remembered here.
 //!
 //! The kernel adds some hundred bytes to each write, however small, and libwayland disconnects a client whose socket is
 //! full. So the events for a client that does not read are gathered: libwayland buffers 4 096 bytes and writes them in
-//! one
-//! piece. The socket then has room for 20 times as many events. Their order does not change.
+//! one piece. The socket then has room for 20 times as many events. Their order does not change.
 //!
 //! ```text
 //!   reads        ▆▆▆▆▆▆▆                                 ▆▆ reads on
@@ -35,7 +32,7 @@ const KEPT_ROOM: usize = 64;
 
 const EVENT: c_int = 1;
 
-/// What the protocol logger has reported.
+/// Reports of the protocol logger since they were last taken.
 #[derive(Debug, Default)]
 struct Heard {
     /// Clients with unsent events, each once.
@@ -69,8 +66,8 @@ impl Unsent {
         let heard = Arc::new(Heard::default());
         let pointer: *mut wl_display = display.backend_handle().display_ptr();
         let log: Log = log;
-        // SAFETY: the display lives as long as its handle, and the data pointer as long as the logger; `self`
-        // keeps both.
+        // SAFETY: the display lives as long as its handle, and the data pointer as long as the logger; `self` keeps
+        // both.
         let logger = unsafe { wl_display_add_protocol_logger(pointer, log, Arc::as_ptr(&heard).cast_mut().cast()) };
         let mut display = display.clone();
         let _ = display.flush_clients();
@@ -278,8 +275,8 @@ mod tests {
         }
     }
 
-    /// Answers that wait for a client that does not read: several times as many as a socket holds when each is
-    /// written by itself.
+    /// Answers that wait for a client that does not read: several times as many as a socket holds when each is written
+    /// by itself.
     const WAITING: usize = 5_000;
 
     #[test]

@@ -127,9 +127,8 @@ impl Connection {
         self.parts || self.listens() && !self.follows
     }
 
-    /// Sends an event to a client that follows events. A client with [`MOST_UNREAD`] unsent bytes is sent
-    /// `farewell` instead and
-    /// disconnected.
+    /// Sends an event to a client that follows events. A client with [`MOST_UNREAD`] unsent bytes is sent `farewell`
+    /// instead and disconnected.
     pub(super) fn tell(&mut self, line: &[u8], farewell: &[u8]) -> Result<(), ConnectionError> {
         if self.output.len() <= MOST_UNREAD {
             return self.answer(line.to_vec());

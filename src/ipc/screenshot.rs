@@ -36,8 +36,7 @@ impl Drop for Writing {
 }
 
 /// Writes `shot`, turned upright, as a PNG file to `path`, on a thread of its own, and then answers through
-/// `completion`.
-/// `turn`: the transform of `output` on its panel.
+/// `completion`. `turn`: the transform of `output` on its panel.
 pub fn write((shot, turn): (Shot, Turn), output: String, path: PathBuf, completion: Completion) {
     let Some(writing) = Writing::begin() else {
         let refused = format!("{MOST_WRITTEN} pictures are being written already");

@@ -1,6 +1,5 @@
 //! The server of the private socket. One descriptor for the event loop (an epoll that contains all others), no thread,
-//! and it
-//! never blocks.
+//! and it never blocks.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,8 +20,7 @@ use upbeat_record::ipc::message::event::{Event, News};
 use upbeat_record::ipc::message::{Answer, Question, Request, Response, VERSION};
 
 /// How many clients may be connected at once. A further client replaces the idle client whose last request is oldest.
-/// It must
-/// wait while no client is idle.
+/// It must wait while no client is idle.
 const MOST_CLIENTS: usize = 32;
 
 /// How many clients may follow events at once.
@@ -148,9 +146,8 @@ fn is_of_our_user(stream: &UnixStream) -> bool {
 }
 
 impl Server {
-    /// Makes the socket at `path`, for its owner only. The socket of a dead session is replaced. It cannot be that
-    /// of a living
-    /// session, because the caller holds the lock of the Wayland socket beside it.
+    /// Makes the socket at `path`, for its owner only. The socket of a dead session is replaced. It cannot be that of a
+    /// living session, because the caller holds the lock of the Wayland socket beside it.
     pub fn listen(path: &Path) -> Result<Self, ServerError> {
         Self::try_listen(path).map_err(|source| ServerError { path: path.to_owned(), source })
     }
@@ -179,9 +176,8 @@ impl Server {
         })
     }
 
-    /// Handles what has arrived, within the limits of one turn. To be called when the descriptor is readable; it
-    /// stays readable
-    /// while something is left to do.
+    /// Handles what has arrived, within the limits of one turn. To be called when the descriptor is readable; it stays
+    /// readable while something is left to do.
     pub fn dispatch(&mut self, answers: &mut impl Respond) {
         let mut events = Vec::with_capacity(EVENTS_A_TURN);
         if epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&Timespec::default())).is_err() {
@@ -240,8 +236,8 @@ impl Server {
         idle.min_by_key(|(number, connection)| (connection.last_request, **number)).map(|(number, _)| *number)
     }
 
-    /// Watches the listening socket only while there is room: a client that is not accepted would keep it readable
-    /// for ever.
+    /// Watches the listening socket only while there is room: a client that is not accepted would keep it readable for
+    /// ever.
     fn watch_listener(&self) {
         let flags = if self.has_room() { EventFlags::IN } else { EventFlags::empty() };
         let _ = epoll::modify(&self.epoll, &self.listener, EventData::new_u64(LISTENER), flags);
@@ -331,9 +327,8 @@ impl Server {
         Ok(())
     }
 
-    /// Disconnects a client that is gone or has failed; otherwise sets the epoll events to wait for. Returns
-    /// whether the client is
-    /// still connected.
+    /// Disconnects a client that is gone or has failed; otherwise sets the epoll events to wait for. Returns whether
+    /// the client is still connected.
     fn after(&mut self, client: u64, result: Result<(), ConnectionError>) -> bool {
         let Some(connection) = self.clients.get_mut(&client) else { return false };
         if let Err(ConnectionError::TooLong) = result {

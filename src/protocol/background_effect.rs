@@ -1,8 +1,7 @@
 //! `ext_background_effect_manager_v1` 1: a client has the background behind a part of its surface blurred.
 //!
 //! It is the blur of translucent windows (`[effects] blur`), which needs OpenGL ES. The capability is advertised while
-//! the
-//! renderer and the configuration allow blur.
+//! the renderer and the configuration allow blur.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

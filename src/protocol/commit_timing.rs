@@ -3,8 +3,7 @@
 //! queue holds the update back until then.
 //!
 //! Stamps are checked here first: Smithay 0.7 accepts any, and a stamp with too many nanoseconds panics a debug build
-//! when
-//! it is converted.
+//! when it is converted.
 
 use smithay::reexports::wayland_protocols::wp::commit_timing::v1::server::wp_commit_timer_v1::{self, WpCommitTimerV1};
 use smithay::reexports::wayland_protocols::wp::commit_timing::v1::server::wp_commit_timing_manager_v1::WpCommitTimingManagerV1;

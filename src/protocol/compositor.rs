@@ -29,9 +29,8 @@ const LISTS: usize = 256;
 /// Many instances of Smithay's `wl_compositor` state.
 ///
 /// Each has a list of its surfaces. Smithay never reads it, but walks it for each surface that is destroyed: the end of
-/// a client
-/// with 8 000 surfaces took seconds. So there are many lists, and a surface is removed from the list that it was put
-/// into.
+/// a client with 8 000 surfaces took seconds. So there are many lists, and a surface is removed from the list that it
+/// was put into.
 #[derive(Debug)]
 pub struct Compositors {
     lists: Vec<CompositorState>,

@@ -2,8 +2,7 @@
 //! ([`SeatHandler::cursor_image`](smithay::input::SeatHandler::cursor_image)).
 //!
 //! Smithay handles the shapes of the pointer. The shapes of tablet tools are handled here, because the objects of tools
-//! are our
-//! own ([`tablet`](super::tablet)).
+//! are our own ([`tablet`](super::tablet)).
 
 use super::floor::delegate;
 use crate::guard::Handlers;

@@ -1,13 +1,10 @@
 //! `zwp_linux_dmabuf_v1` 5: buffers in the memory of a device.
 //!
 //! Offered where there is a device whose memory the renderer can read: the first display device in a session on
-//! displays,
-//! else the rendering device. The feedback's first tranche has the formats that planes can scan out, so that such a
-//! buffer may
-//! reach the screen without a copy (`output/scene/planes.rs`). A surface gets the feedback of the output that it is on
-//! (`surface/scanout.rs`); the default feedback is that of the first output. The renderer imports each buffer first, so
-//! that a
-//! buffer that cannot be composed is refused instead of accepted and not drawn:
+//! displays, else the rendering device. The feedback's first tranche has the formats that planes can scan out, so that
+//! such a buffer may reach the screen without a copy (`output/scene/planes.rs`). A surface gets the feedback of the
+//! output that it is on (`surface/scanout.rs`); the default feedback is that of the first output. The renderer imports
+//! each buffer first, so that a buffer that cannot be composed is refused instead of accepted and not drawn:
 //!
 //! ```text
 //!   create ──────► renderer ┊ its thread imports it ┊ ─► created, or failed
@@ -19,8 +16,7 @@
 //! ([`Memories::unknown`](crate::surface::memories::Memories::unknown)).
 //!
 //! A buffer that some device is still rendering to holds back the commit that attaches it: the buffer's implicit fences
-//! are
-//! waited for like explicit ones (`surface/fence.rs`).
+//! are waited for like explicit ones (`surface/fence.rs`).
 
 mod imports;
 
@@ -81,8 +77,7 @@ impl LinuxDmabuf {
 }
 
 /// Offers the global, unless it is offered already. `scanout`: formats that the planes of `device` can show. Returns
-/// the feedback
-/// for surfaces on its outputs.
+/// the feedback for surfaces on its outputs.
 pub fn offer(state: &mut State, device: libc::dev_t, scanout: &[DrmFormat]) -> Option<DmabufFeedback> {
     let formats = state.outputs.renderer()?.dmabuf_formats();
     offer_formats(state, device, formats, scanout)
@@ -195,8 +190,7 @@ pub(super) fn destroyed(state: &mut State) {
 }
 
 /// Forwards to Smithay and remembers the request, because Smithay's notifier tells neither whether the object still
-/// exists nor
-/// which request it is about to answer.
+/// exists nor which request it is about to answer.
 impl Dispatch<ZwpLinuxBufferParamsV1, DmabufParamsData, State> for Handlers {
     fn request(
         state: &mut State,

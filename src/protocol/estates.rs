@@ -1,17 +1,15 @@
 //! Deferred destruction: the objects of a client that ends with very many of them are cleaned up over several turns.
 //!
 //! libwayland destroys all objects of a disconnected client in one go, and calls back for each. The state of a client
-//! with few
-//! objects is dropped at once. For a client with many, most callbacks are queued here. Each turn runs some of them,
-//! when no
-//! frame is delayed by that:
+//! with few objects is dropped at once. For a client with many, most callbacks are queued here. Each turn runs some of
+//! them, when no frame is delayed by that:
 //!
 //! ```text
 //!   client ends ─► libwayland: object, object, object …          (in one go: its own lists, and a callback for each
 //!   object)
 //!                   └─► the first AT_ONCE run ─ the rest is queued ─┐
 //!   turn:       windows and popups are hidden                       ├─ a slice ─┐
-//!   turn:                             what is due, drawing ─────────┘           ├─ a slice ─► … ─► queue empty
+//!   turn:                             deadlines, drawing ───────────┘           ├─ a slice ─► … ─► queue empty
 //! ```
 //!
 //! Other modules learn of a client's end only by the end of its objects. Each is reported, only later.
@@ -95,8 +93,7 @@ impl Estates {
 }
 
 /// Whether the user or another client could still notice the object. (Careful clients, too, destroy such an object
-/// before its
-/// surface.) Kinds that a client may have thousands of do not go first.
+/// before its surface.) Kinds that a client may have thousands of do not go first.
 const fn goes_first(kind: Kind) -> bool {
     !matches!(
         kind,

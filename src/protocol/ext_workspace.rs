@@ -1,10 +1,8 @@
 //! `ext_workspace_manager_v1` 1: bars list workspaces and switch them.
 //!
 //! Each output is a group with its nine workspaces. An empty workspace that is not shown has the state `hidden`, which
-//! asks
-//! bars to leave it out. Clients can activate workspaces, and nothing else: a workspace is left by activating another,
-//! and
-//! none is created or removed. Changes are sent once in a turn of the loop ([`refresh`](super::refresh)).
+//! asks bars to leave it out. Clients can activate workspaces, and nothing else: a workspace is left by activating
+//! another, and none is created or removed. Changes are sent once in a turn of the loop ([`refresh`](super::refresh)).
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols::ext::workspace::v1::server::{

@@ -1,6 +1,6 @@
 //! Panic guard of all handlers: each request, bind and destroyed object goes through here. `State` has only these
-//! generic
-//! handlers, which call the handlers of [`Handlers`] and catch their panics ([`guard::floor`](crate::guard::floor)).
+//! generic handlers, which call the handlers of [`Handlers`] and catch their panics
+//! ([`guard::floor`](crate::guard::floor)).
 
 use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
@@ -86,8 +86,8 @@ where
         });
         if let Err(panic) = bound {
             floor::fell(display, client, I::interface().name, &panic);
-            // libwayland needs an error for an object without data. Any will do, since the client has one
-            // already and gets no second.
+            // libwayland needs an error for an object without data. Any will do, since the client has one already and
+            // gets no second.
             let _ = catch(|| {
                 if let Ok(nobody) = I::from_id(display, ObjectId::null()) {
                     init.post_error(New::wrap(nobody), 0_u32, String::new());

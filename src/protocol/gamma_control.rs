@@ -1,12 +1,11 @@
 //! `zwlr_gamma_control_manager_v1` 1: a client sets the gamma ramps of outputs (redshift, wlsunset).
 //!
 //! One client at a time holds an output's ramps, until its object or the output is destroyed; then the former ramps
-//! return. A
-//! client that requests ramps which are not available is sent `failed`, and its object does nothing from then on.
+//! return. A client that requests ramps which are not available is sent `failed`, and its object does nothing from then
+//! on.
 //!
 //! Ramps come in a file of the client's, which is read at once. So the file must be one that never blocks (shared
-//! memory, or
-//! a file on a local disk). Any other file, or one of another length, is a protocol error.
+//! memory, or a file on a local disk). Any other file, or one of another length, is a protocol error.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -149,8 +148,7 @@ impl Dispatch<ZwlrGammaControlV1, (), State> for Handlers {
 }
 
 /// The content of the file, and a byte more than `length` if it is longer. `None` if it cannot be read without
-/// blocking; the
-/// kernel refuses to read from pipes and sockets here, because they have no positions.
+/// blocking; the kernel refuses to read from pipes and sockets here, because they have no positions.
 fn read(file: &OwnedFd, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length + 1];
     let mut filled = 0;

@@ -56,8 +56,7 @@ impl IdleInhibit {
 }
 
 /// Whether a visible surface keeps the screen on: it, or another surface of its window, is in the scene of an output
-/// that is
-/// on. So a surface behind the lock never inhibits.
+/// that is on. So a surface behind the lock never inhibits.
 pub fn inhibits(state: &mut State) -> bool {
     let State { protocols, outputs, shell, .. } = state;
     let inhibit = &mut protocols.idle_inhibit;

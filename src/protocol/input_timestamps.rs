@@ -1,8 +1,7 @@
 //! `zwp_input_timestamps_manager_v1` 1: times of pointer, keyboard and touch events in nanoseconds.
 //!
 //! A time stamp is sent right before its event. A wheel event for two axes has one time stamp for both. Tablet tools,
-//! which
-//! this protocol leaves out, have theirs in [`predicted_input`](super::predicted_input).
+//! which this protocol leaves out, have theirs in [`predicted_input`](super::predicted_input).
 
 use ahash::HashMap;
 use smithay::reexports::wayland_protocols::wp::input_timestamps::zv1::server::zwp_input_timestamps_manager_v1::{

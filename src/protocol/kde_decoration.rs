@@ -1,6 +1,5 @@
 //! `org_kde_kwin_server_decoration_manager` 1: whether the client or the compositor draws title bars. For programs
-//! older than
-//! `zxdg_decoration_manager_v1`, mainly GTK 3. The answers are the same as in
+//! older than `zxdg_decoration_manager_v1`, mainly GTK 3. The answers are the same as in
 //! [`xdg_decoration`](super::xdg_decoration).
 
 use smithay::reexports::wayland_protocols_misc::server_decoration::server::org_kde_kwin_server_decoration::{

@@ -1,12 +1,10 @@
 //! `zwlr_layer_shell_v1` 4: bars, wallpapers, launchers, notifications.
 //!
 //! A layer surface belongs to an output and lies in one of four layers, below or above windows ([`shell::layers`]).
-//! Smithay keeps
-//! the objects and the pending state. The checks here: the surface must have no other role, content or layer surface;
-//! no
-//! content before the first acknowledged configure; a size of 0 needs opposite anchors; numbers are clamped. An
-//! acknowledged
-//! configure takes effect with the following commit ([`shell::configure`]), not at once as in Smithay 0.7.
+//! Smithay keeps the objects and the pending state. The checks here: the surface must have no other role, content or
+//! layer surface; no content before the first acknowledged configure; a size of 0 needs opposite anchors; numbers are
+//! clamped. An acknowledged configure takes effect with the following commit ([`shell::configure`]), not at once as in
+//! Smithay 0.7.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_shell_v1::{self, ZwlrLayerShellV1};

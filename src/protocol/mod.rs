@@ -1,7 +1,6 @@
 //! The Wayland protocols of the compositor, one file each, with its state, its handler and an introduction. The
-//! handlers check
-//! requests and pass them on. The module concerned (`shell`, `input`, `surface`, `output`) decides what a request
-//! *means*.
+//! handlers check requests and pass them on. The module concerned (`shell`, `input`, `surface`, `output`) decides what
+//! a request *means*.
 //!
 //! Every number from a client passes [`bounds`](crate::bounds) before it is used in arithmetic.
 //!
@@ -12,15 +11,13 @@
 //! * `wp_drm_lease_device_v1`: a lease gives a connector with its planes to a client, so frames there could not be
 //!   timed here.
 //! * colour management (`wp_color_manager_v1`, `wp_color_representation_manager_v1`): everything is composed in sRGB,
-//!   so its
-//!   promises could not be kept.
+//!   so its promises could not be kept.
 //! * `wp_tearing_control_manager_v1`: no flip is made between two refreshes, so there is nothing that it could allow.
 //! * tablet pads (of `zwp_tablet_manager_v2`): a session can be used without.
 //! * `zwp_text_input_manager_v1` and `_v2`: today's toolkits use version 3, and two versions would type into the same
 //!   field.
 //! * desktop-specific shells (`gtk_shell1`, `org_kde_plasma_shell` and the like): each is private to one desktop and
-//!   its own
-//!   programs, and changes with it.
+//!   its own programs, and changes with it.
 
 mod alpha_modifier;
 mod background_effect;

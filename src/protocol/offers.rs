@@ -30,8 +30,8 @@ impl ObjectData<State> for Covered {
         if asks_for_data(interface, message.opcode)
             && !state.protocols.selection.are_read_by_owners(interface, &state.display_handle)
         {
-            // The owner's socket is full, so it would be disconnected. The descriptor is closed with the
-            // message: nothing is pasted.
+            // The owner's socket is full, so it would be disconnected. The descriptor is closed with the message:
+            // nothing is pasted.
             return None;
         }
         let met = catch(|| {
@@ -63,8 +63,7 @@ fn asks_for_data(interface: &str, opcode: u16) -> bool {
 }
 
 /// Wraps the offers that were created since the last call. Must be called before a client can send a request on an
-/// offer: after
-/// each request, and before clients are read.
+/// offer: after each request, and before clients are read.
 pub fn cover(display: &DisplayHandle) {
     let made = guard::take_offers();
     if made.is_empty() {
@@ -75,8 +74,8 @@ pub fn cover(display: &DisplayHandle) {
         for (client, interface, number) in made {
             let Ok(object) = handle.object_for_protocol_id(client, interface, number) else { continue };
             let Ok(data) = handle.get_object_data::<State>(object.clone()) else { continue };
-            // The same offer may be named twice, because protocol ids are reused.
-            // Offers of drags have our own handler already.
+            // The same offer may be named twice, because protocol ids are reused. Offers of drags have our own handler
+            // already.
             let is_caught = data.is::<Covered>() || data.is::<ResourceData<WlDataOffer, DragOffer>>();
             if !is_caught {
                 // Cannot fail, since the object was found just above.

@@ -1,8 +1,7 @@
 //! `zwlr_output_power_manager_v1` 1: a client switches outputs on and off (wlopm, swayidle's commands).
 //!
 //! Several clients may do so for one output. The last request counts, and all clients get each change, whoever switched
-//! the
-//! output. An object whose output is gone is sent `failed` and does nothing from then on.
+//! the output. An object whose output is gone is sent `failed` and does nothing from then on.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::output_power_management::v1::server::zwlr_output_power_manager_v1::{

@@ -72,8 +72,8 @@ pub const FOR_EVERYBODY: &[&str] = &[
     "xdg_wm_dialog_v1",
     "xdg_toplevel_tag_manager_v1",
     "org_kde_kwin_server_decoration_manager",
-    // Only clients that were given a handle can use it: by it, portals place file choosers above windows of
-    // sandboxed clients.
+    // Only clients that were given a handle can use it: by it, portals place file choosers above windows of sandboxed
+    // clients.
     "zxdg_exporter_v1",
     "zxdg_importer_v1",
     "zxdg_exporter_v2",

@@ -1,12 +1,10 @@
 //! `zwlr_screencopy_manager_v1` 3: screenshots of outputs (grim, wf-recorder, wayvnc) into shared memory or a dmabuf.
 //!
 //! With `copy_with_damage`, the first capture of a part of an output is taken at once, and each further one when
-//! something has
-//! changed there. It carries the damage since the last.
+//! something has changed there. It carries the damage since the last.
 //!
 //! A capture shows the *presented* frame, not one composed ahead. The request goes to [`output::capture()`], which
-//! writes
-//! the pixels and calls [`Reply::ready`]. Cross-checked by grim.
+//! writes the pixels and calls [`Reply::ready`]. Cross-checked by grim.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -172,9 +170,9 @@ impl Dispatch<ZwlrScreencopyManagerV1, Arc<Eyes>, State> for Handlers {
             Some((width, height)) => {
                 frame.buffer(Format::Xrgb8888, width as u32, height as u32, (width * BYTES_PER_PIXEL) as u32);
                 if frame.version() >= zwlr_screencopy_frame_v1::EVT_BUFFER_DONE_SINCE {
-                    // Also if no device has memory for it. No client can create such a buffer
-                    // without `zwp_linux_dmabuf_v1`, but
-                    // `xdg-desktop-portal-wlr` 0.7 gives up without this event, even if it captures into shared memory.
+                    // Also if no device has memory for it. No client can create such a buffer without
+                    // `zwp_linux_dmabuf_v1`, but `xdg-desktop-portal-wlr` 0.7 gives up without this event, even if it
+                    // captures into shared memory.
                     frame.linux_dmabuf(Fourcc::Xrgb8888 as u32, width as u32, height as u32);
                     frame.buffer_done();
                 }

@@ -1,6 +1,5 @@
 //! `wl_seat` 9: keyboard, pointer and touch, on every backend. Headless displays have a seat, too, because `foot` and
-//! `wl-copy`
-//! exit without one.
+//! `wl-copy` exit without one.
 //!
 //! Events come from [`input::handle`] only.
 

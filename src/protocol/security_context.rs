@@ -1,14 +1,12 @@
 //! `wp_security_context_manager_v1` 1: a sandbox engine identifies the connections that come from inside a sandbox.
 //!
 //! The engine (flatpak, say) hands over a listening socket. Clients that connect to it are marked with the sandbox's
-//! name, and
-//! [`privileges`] restricts their globals. The socket is used until the other descriptor, `close_fd`, is closed.
+//! name, and [`privileges`] restricts their globals. The socket is used until the other descriptor, `close_fd`, is
+//! closed.
 //!
 //! Smithay's own listener ends the event loop with the first error of such a socket; here only that socket is no longer
-//! used.
-//! A sandbox stays when its engine disconnects. So the sandboxes of one process are limited, or it could fill the
-//! session with
-//! them.
+//! used. A sandbox stays when its engine disconnects. So the sandboxes of one process are limited, or it could fill the
+//! session with them.
 
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -186,8 +184,7 @@ impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
 }
 
 /// Whether the kernel reports when the last copy of the other end is closed. It never does for a file, an eventfd, a
-/// listening
-/// socket, a socket without connections, or a pipe opened for both reading and writing.
+/// listening socket, a socket without connections, or a pipe opened for both reading and writing.
 fn has_another_end(close: &Lent) -> bool {
     let Some(descriptor) = close.borrow() else { return false };
     match close.file_type() {
@@ -209,8 +206,7 @@ fn is_listener(listener: &Lent) -> bool {
 }
 
 /// Logs why a sandbox's socket is not used. The socket is shut down: its engine may have kept it open, and clients that
-/// connect
-/// would otherwise wait for ever.
+/// connect would otherwise wait for ever.
 fn refuse(listener: Option<BorrowedFd<'_>>, sandbox: &str, reason: impl fmt::Display) {
     listener.into_iter().for_each(|listener| _ = rustix::net::shutdown(listener, Shutdown::Both));
     tracing::warn!(sandbox, "the socket of the sandbox is not used: {reason}");

@@ -1,13 +1,11 @@
-//! `wl_data_device_manager` 3 and `zwp_primary_selection_device_manager_v1` 1: clipboard, primary selection, and
-//! drag and drop between clients. The compositor keeps no copy of the data. Both selections follow the keyboard focus
+//! `wl_data_device_manager` 3 and `zwp_primary_selection_device_manager_v1` 1: clipboard, primary selection, and drag
+//! and drop between clients. The compositor keeps no copy of the data. Both selections follow the keyboard focus
 //! (`protocol::seat`). Clipboard managers get them without it ([`data_control`]).
 //!
 //! Smithay 0.7 removes a device from the seat's list when its client releases it, but not when the client is gone. Such
-//! devices
-//! are released here, with the next request of any client: a release can only be forged while a request is handled, and
-//! the
-//! list grows only with requests. Nor does Smithay report a destroyed source before the focus changes. That is done
-//! here, too.
+//! devices are released here, with the next request of any client: a release can only be forged while a request is
+//! handled, and the list grows only with requests. Smithay also does not report a destroyed source before the focus
+//! changes, so that is done here, too.
 
 pub mod data_control;
 pub(super) mod drag;
@@ -53,20 +51,17 @@ use crate::later;
 use crate::state::State;
 
 /// How many devices of each kind are released with a request: more than a request can add, and few enough not to cause
-/// a delay
-/// after the end of a client that had thousands.
+/// a delay after the end of a client that had thousands.
 const AT_ONCE: usize = 64;
 
 /// Types that one source may offer; office programs offer 40.
 const MOST_TYPES: usize = 512;
 /// Bytes of their names together. The client that gets the focus is sent all of them at once, and is disconnected if
-/// its socket
-/// has no room. A socket holds about 200 KB.
+/// its socket has no room. A socket holds about 200 KB.
 const MOST_TYPE_BYTES: usize = 32 * 1024;
 
 /// Devices, sources and the sources in force. The fields `gone…` have devices of clients that are gone, to be removed
-/// from the
-/// seat's list.
+/// from the seat's list.
 #[derive(Debug, Default)]
 pub struct Devices {
     gone: Vec<WlDataDevice>,
@@ -106,8 +101,7 @@ fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut 
 }
 
 /// Forwards requests of a manager and its devices to Smithay if `$check` allows them, and collects destroyed devices in
-/// `$gone` for
-/// `$give_back`. The kinds of selection differ only in the names of their interfaces.
+/// `$gone` for `$give_back`. The kinds of selection differ only in the names of their interfaces.
 macro_rules! forward {
     ($manager:ty: $manager_data:ty, $device:ty: $data:ty => $kind:ty; $gone:ident, $give_back:ident: $release:expr; $check:path;
      $hears_all:literal; $makes_device:pat) => {
@@ -179,8 +173,8 @@ forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: Pr
     gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary; false; primary_manager::Request::GetDevice { .. });
 
 /// Remembers the source that a request wants to set: [`SelectionHandler::new_selection`] is called if Smithay accepts
-/// it. Returns
-/// whether Smithay is to handle the request; drags are handled here. The source of a refused request is cancelled.
+/// it. Returns whether Smithay is to handle the request; drags are handled here. The source of a refused request is
+/// cancelled.
 fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
     match request {
         wl_data_device::Request::SetSelection { source, .. } => {
@@ -220,8 +214,7 @@ delegate!(global WlDataDeviceManager: () => DataDeviceState);
 delegate!(global ZwpPrimarySelectionDeviceManagerV1: PrimaryDeviceManagerGlobalData => PrimarySelectionState);
 
 /// Forwards the requests of a source to Smithay if `$check` allows them, up to the limits that a client's socket has
-/// room for.
-/// `$note` is called for each forwarded request.
+/// room for. `$note` is called for each forwarded request.
 macro_rules! offered {
     ($source:ty: $data:ty => $kind:ty, $request:ident, $check:path $(, $note:path)?) => {
         impl Dispatch<$source, $data, State> for Handlers {
@@ -265,8 +258,7 @@ fn at_any_time<S>(_state: &mut State, _source: &S) -> bool {
 }
 
 /// Remembers that a source has sent `set_actions`: Smithay does not distinguish a source without actions from one that
-/// never sent
-/// it.
+/// never sent it.
 fn note_actions(state: &mut State, source: &WlDataSource, request: &wl_data_source::Request) {
     if matches!(request, wl_data_source::Request::SetActions { .. }) {
         state.protocols.selection.offered.entry(source.id()).or_default().has_actions = true;
@@ -297,9 +289,8 @@ fn source_gone(state: &mut State, source: &ObjectId) {
 }
 
 impl Devices {
-    /// Whether the owners that an offer with this interface may ask for data read their events. Otherwise requests
-    /// of other clients
-    /// would fill their sockets and disconnect them.
+    /// Whether the owners that an offer with this interface may ask for data read their events. Otherwise requests of
+    /// other clients would fill their sockets and disconnect them.
     pub(super) fn are_read_by_owners(&self, interface: &str, display: &DisplayHandle) -> bool {
         let owners = match interface {
             "wl_data_offer" => [&self.clipboard, &self.dragged],

@@ -1,8 +1,7 @@
 //! `wl_subcompositor` 1: surfaces inside surfaces.
 //!
 //! Requests on a subsurface go through `surface::dispatch`. Trees are limited here in depth, since Smithay walks them
-//! by
-//! recursion, and in their number of subsurfaces.
+//! by recursion, and in their number of subsurfaces.
 
 use smithay::reexports::wayland_server::protocol::wl_subcompositor::{self, WlSubcompositor};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;

@@ -2,10 +2,9 @@
 //!
 //! Offered once there is a device, of displays or for rendering, whose driver can report a point through an eventfd
 //! (Linux 6.6). A commit waits in the queue of its surface until its *acquire point* is signalled, as for any other
-//! fence
-//! (`surface/sync_points.rs`, `surface/fence.rs`). Its *release point* is signalled when its buffer is no longer read:
-//! when it has
-//! been composed, when the flip that removes it from its plane is done, or at once if it is never shown.
+//! fence (`surface/sync_points.rs`, `surface/fence.rs`). Its *release point* is signalled when its buffer is no longer
+//! read: when it has been composed, when the flip that removes it from its plane is done, or at once if it is never
+//! shown.
 //!
 //! ```text
 //!   client   draw ──────────────► acquire point

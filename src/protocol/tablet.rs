@@ -2,9 +2,8 @@
 //! offered.
 //!
 //! Our own implementation, since Smithay 0.7 sends events to only one instance of each client. The objects and their
-//! events are in
-//! [`input::tablet`]; requests are handled here. For a client that has never bound the manager, the tool acts as a
-//! pointer.
+//! events are in [`input::tablet`]; requests are handled here. For a client that has never bound the manager, the tool
+//! acts as a pointer.
 
 use std::sync::atomic::Ordering;
 

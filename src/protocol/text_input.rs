@@ -1,9 +1,8 @@
 //! `zwp_text_input_manager_v3` 1: text fields, as clients describe them to the input method.
 //!
 //! [`input::text`](crate::input::text) decides the effect. Here numbers are clamped, and text with invalid positions
-//! and unknown
-//! values are ignored: the protocol has no error for them. Our own implementation, since Smithay 0.7 panics at unknown
-//! values.
+//! and unknown values are ignored: the protocol has no error for them. Our own implementation, since Smithay 0.7 panics
+//! at unknown values.
 
 use smithay::reexports::wayland_protocols::wp::text_input::zv3::server::zwp_text_input_manager_v3::{
     self, ZwpTextInputManagerV3,

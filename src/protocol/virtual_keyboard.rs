@@ -3,8 +3,7 @@
 //! Each virtual keyboard has its own keymap, and its keys take the same path as the keys of real keyboards
 //! ([`crate::input::handle`]): shortcuts work, the user counts as active, latencies are measured. (Smithay's own
 //! implementation writes to `wl_keyboard` directly and shares one keymap among all.) Keys are stamped on arrival,
-//! because the
-//! protocol's times have no stated origin.
+//! because the protocol's times have no stated origin.
 //!
 //! Keymaps are compiled on a thread of their own (`compiler`); later requests of the keyboard wait for that (`order`).
 //! Programs that type a word disconnect before that: their requests are carried out all the same.

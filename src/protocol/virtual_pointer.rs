@@ -1,8 +1,8 @@
 //! `zwlr_virtual_pointer_manager_v1` 2: a client sends pointer events (wayvnc, test programs).
 //!
-//! Its events take the same path as events of real devices ([`input::handle`]). They are stamped on
-//! arrival: the protocol's times have no stated origin, and wlrctl, among others, sends zeros. Events are
-//! gathered until `frame` and then passed on in order.
+//! Its events take the same path as events of real devices ([`input::handle`]). They are stamped on arrival: the
+//! protocol's times have no stated origin, and wlrctl, among others, sends zeros. Events are gathered until `frame` and
+//! then passed on in order.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -119,9 +119,8 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
     }
 
     fn destroyed(state: &mut State, _client: ClientId, _pointer: &ZwlrVirtualPointerV1, data: &VirtualPointer) {
-        // Pressed buttons are released. Not now, because the client may be going, and its surfaces must not be
-        // named meanwhile
-        // (see `input::focus::lost`).
+        // Pressed buttons are released. Not now, because the client may be going, and its surfaces must not be named
+        // meanwhile (see `input::focus::lost`).
         let Gathered { events, held, .. } = std::mem::take(&mut *data.lock());
         later::soon(state, move |state| {
             let time = state.clock.now();

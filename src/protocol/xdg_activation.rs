@@ -40,8 +40,8 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Adds a `token` of `client`. Returns the tokens to forget: expired ones, and the client's oldest if it has
-    /// too many.
+    /// Adds a `token` of `client`. Returns the tokens to forget: expired ones, and the client's oldest if it has too
+    /// many.
     fn made(&mut self, token: XdgActivationToken, client: Option<ClientId>, now: Instant) -> Vec<XdgActivationToken> {
         let mut forgotten = Vec::new();
         while let Some((made, ..)) = self.kept.front()

@@ -1,10 +1,8 @@
 //! `xdg_wm_dialog_v1` 1: dialogs, and whether they are modal. Activating a window with a modal dialog activates the
-//! dialog
-//! ([`shell::activate`]).
+//! dialog ([`shell::activate`]).
 //!
 //! Our own implementation. In Smithay 0.7 a window and its dialog object keep each other in memory when their client
-//! goes
-//! without destroying the dialog, and a destroyed window leads to a panic.
+//! goes without destroying the dialog, and a destroyed window leads to a panic.
 
 use std::sync::PoisonError;
 

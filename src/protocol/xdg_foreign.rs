@@ -1,6 +1,5 @@
 //! `zxdg_exporter_v1`, `zxdg_importer_v1`, `zxdg_exporter_v2` and `zxdg_importer_v2` 1: a client has its dialogs kept
-//! above
-//! a window of another client (file choosers of portals). GTK 4.8 knows only the first version.
+//! above a window of another client (file choosers of portals). GTK 4.8 knows only the first version.
 //!
 //! ```text
 //!   one client:       export(window) ─► handle, a random word ─► by D-Bus ─► the other client: import(handle)
@@ -9,8 +8,7 @@
 //! ```
 //!
 //! Our own implementation: Smithay 0.7 has only the second version, accepts surfaces that are no windows, and searches
-//! all
-//! handles one by one.
+//! all handles one by one.
 
 use ahash::{HashMap, HashSet};
 use rand::SeedableRng;
@@ -181,8 +179,7 @@ pub fn window_gone(state: &mut State, surface: &WlSurface) {
 }
 
 /// One version of the protocol. The two differ in names, and in whether exporting a surface that is no window is an
-/// error
-/// (`$no_window`).
+/// error (`$no_window`).
 macro_rules! version {
     ($object:ident: $exporter:ty, $exporter_module:ident::$export:ident, $exported:ty, $importer:ty,
         $importer_module:ident::$import:ident, $imported:ty, $imported_module:ident; $no_window:expr, $no_child:expr) => {

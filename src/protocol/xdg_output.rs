@@ -1,8 +1,7 @@
 //! `zxdg_output_manager_v1` 3: position and size of an output in logical coordinates.
 //!
 //! Our own implementation, since Smithay 0.7 never takes an object off its list when its client is gone (only the first
-//! is found
-//! there), and panics when a client asks about an output that was unplugged before.
+//! is found there), and panics when a client asks about an output that was unplugged before.
 
 use smithay::output::{Mode, Output, Scale, WeakOutput};
 use smithay::reexports::wayland_protocols::xdg::xdg_output::zv1::server::zxdg_output_manager_v1::{
@@ -38,9 +37,8 @@ impl XdgOutputs {
         XdgOutputs { _global: global, objects: Vec::new() }
     }
 
-    /// Changes the state of `output` for all clients. `xdg_output` events are sent first, because `wl_output.done`
-    /// ends the
-    /// change for a client.
+    /// Changes the state of `output` for all clients. `xdg_output` events are sent first, because `wl_output.done` ends
+    /// the change for a client.
     pub fn change(
         &self,
         output: &Output,

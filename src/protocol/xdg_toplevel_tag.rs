@@ -1,6 +1,5 @@
 //! `xdg_toplevel_tag_manager_v1` 1: a client identifies its window by a word that stays the same each time it is
-//! started.
-//! `upbeat msg windows` prints it.
+//! started. `upbeat msg windows` prints it.
 //!
 //! Our own implementation, since Smithay 0.7 takes the description for the tag.
 

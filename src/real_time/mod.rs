@@ -1,6 +1,5 @@
 //! Real-time scheduling (`SCHED_RR`) for the threads that must meet deadlines and sleep nearly always. A thread that
-//! computes for
-//! too long loses it.
+//! computes for too long loses it.
 //!
 //! ```text
 //!   another program   ████████████████████████████████        a slice of the ordinary class: up to milliseconds
@@ -9,10 +8,8 @@
 //! ```
 //!
 //! There are two watchdogs. The thread itself checks, each time before it sleeps, whether it computed for too long. For
-//! a thread
-//! that never gets there the kernel checks (`RLIMIT_RTTIME`): it sends SIGXCPU, whose handler runs on that very thread
-//! and
-//! leaves the class. The hard limit, which would kill the session, stays as it was.
+//! a thread that never gets there the kernel checks (`RLIMIT_RTTIME`): it sends SIGXCPU, whose handler runs on that
+//! very thread and leaves the class. The hard limit, which would kill the session, stays as it was.
 #![expect(unsafe_code, reason = "the scheduler is asked through libc: nothing safe has this call")]
 
 mod watchdog;
@@ -28,8 +25,7 @@ use watchdog::{Allowance, Watchdog};
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND, Span};
 
 /// How long a thread may compute without sleeping once, in microseconds: longer than a driver's slowest modeset, and
-/// shorter than
-/// a user takes to reach for the power switch.
+/// shorter than a user takes to reach for the power switch.
 const LONGEST_RUN: u64 = 300_000;
 
 /// The `RLIMIT_RTTIME` that this process started with; its child programs get it back.
@@ -49,11 +45,9 @@ pub enum Role {
 }
 
 impl Role {
-    /// Even the lowest real-time priorities are above all ordinary threads, which is enough. The very lowest is
-    /// left to clients.
-    /// A presenter's is above the main thread's: a presenter has little to do, and on a machine with one processor
-    /// it would
-    /// otherwise wait for as long as the main thread computes.
+    /// Even the lowest real-time priorities are above all ordinary threads, which is enough. The very lowest is left to
+    /// clients. A presenter's is above the main thread's: a presenter has little to do, and on a machine with one
+    /// processor it would otherwise wait for as long as the main thread computes.
     const fn priority(self) -> libc::c_int {
         match self {
             Role::Presenter => 3,
@@ -126,9 +120,8 @@ impl RealTime {
         RealTime { role, class, stopped }
     }
 
-    /// Leaves the class if the thread computed for too long, and enters it again where that is allowed. To be
-    /// called each time
-    /// before the thread sleeps.
+    /// Leaves the class if the thread computed for too long, and enters it again where that is allowed. To be called
+    /// each time before the thread sleeps.
     pub fn check(&mut self) {
         let Class::RealTime(dog) = &mut self.class else { return self.come_back() };
         let stopped = STOPPED.load(Ordering::Relaxed);
@@ -167,9 +160,8 @@ impl RealTime {
             Ok(()) => Class::RealTime(self.role.watchdog()),
             Err(_) => Class::Ordinary,
         };
-        // The kernel counts the time without sleep from the last sleep in this class, which was before the
-        // class was lost.
-        // So the thread must sleep once now.
+        // The kernel counts the time without sleep from the last sleep in this class, which was before the class was
+        // lost. So the thread must sleep once now.
         let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1 });
         self.stopped = STOPPED.load(Ordering::Relaxed);
         tracing::info!(
@@ -181,8 +173,7 @@ impl RealTime {
 }
 
 /// Runs a task without a deadline in the ordinary class, if a presenter calls. On a machine with few processors the
-/// task would
-/// otherwise delay the presenters of other outputs and the clients.
+/// task would otherwise delay the presenters of other outputs and the clients.
 pub fn unhurried<T>(act: impl FnOnce() -> T) -> T {
     if !is_real_time() || leave().is_err() {
         return act();
@@ -232,9 +223,8 @@ fn soft_limit(hard: Option<u64>) -> u64 {
 
 fn handle() -> std::io::Result<()> {
     let handler: extern "C" fn(libc::c_int) = stop;
-    // SAFETY: a zeroed `sigaction` is valid, and so is the handler, which does only what signal-safety(7) allows.
-    // The call
-    // reads the struct and nothing else.
+    // SAFETY: a zeroed `sigaction` is valid, and so is the handler, which does only what signal-safety(7) allows. The
+    // call reads the struct and nothing else.
     let done = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as libc::sighandler_t;
@@ -265,8 +255,7 @@ fn is_real_time() -> bool {
 }
 
 /// Returns to the ordinary class. The flag stays set, because a thread without permission may leave the class but may
-/// not
-/// clear the flag.
+/// not clear the flag.
 fn leave() -> std::io::Result<()> {
     set_class(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0)
 }
@@ -329,8 +318,8 @@ mod tests {
         assert!(kept.join().unwrap());
     }
 
-    /// Computes until the thread has lost the class, five seconds at most, then checks. Returns whether the class
-    /// is gone.
+    /// Computes until the thread has lost the class, five seconds at most, then checks. Returns whether the class is
+    /// gone.
     fn spins_out_of_the_class(real_time: &mut RealTime) -> bool {
         let begun = now(ClockId::Monotonic);
         let is_long = || now(ClockId::Monotonic) - begun > Span::from_millis(5_000);

@@ -1,6 +1,5 @@
 //! Watchdog for real-time threads: whether a thread has computed for too long, or rests again. Pure: time and processor
-//! time are
-//! passed in.
+//! time are passed in.
 
 use upbeat_timing::time::{Instant, Span};
 
@@ -21,8 +20,7 @@ impl Allowance {
     /// return.
     pub const PRESENTER: Self = Allowance { most: Span::from_millis(250), rest: None };
     /// Composing with the CPU may need half of a stretch for a large screen. More would leave too little to other
-    /// threads on a
-    /// machine with one processor. The thread returns well below that, so that its class does not flap.
+    /// threads on a machine with one processor. The thread returns well below that, so that its class does not flap.
     pub const MAIN: Self = Allowance { most: Span::from_millis(350), rest: Some(Span::from_millis(250)) };
 
     pub const fn comes_back(self) -> bool {
@@ -36,8 +34,8 @@ pub(super) struct Watchdog {
     allowance: Allowance,
     since: Instant,
     computed: Span,
-    /// The thread cannot have used up its allowance before this moment, because it cannot compute for longer than
-    /// time passes.
+    /// The thread cannot have used up its allowance before this moment, because it cannot compute for longer than time
+    /// passes.
     not_before: Instant,
 }
 
@@ -47,9 +45,8 @@ impl Watchdog {
         Watchdog { allowance, since: now, computed, not_before: now + allowance.most }
     }
 
-    /// Whether the thread computed for too long. `computed` is only called when it can matter, a few times a
-    /// second, because
-    /// reading the processor time is slow.
+    /// Whether the thread computed for too long. `computed` is only called when it can matter, a few times a second,
+    /// because reading the processor time is slow.
     pub fn barks(&mut self, now: Instant, computed: impl FnOnce() -> Span) -> bool {
         if now <= self.not_before {
             return false;

@@ -81,8 +81,8 @@ impl Request {
 
     /// Sends the client that it may use the buffer. Returns whether the client has the buffer.
     fn accept(&self, notifier: ImportNotifier) -> bool {
-        // Without its params object the client could not be told of the buffer, and would not know that its id
-        // is in use.
+        // Without its params object the client could not be told of the buffer, and would not know that its id is in
+        // use.
         if !self.is_immediate && !self.params.is_alive() {
             notifier.failed();
             return false;

@@ -23,7 +23,6 @@ impl FramePacing {
         FramePacing { surface: surface.downgrade(), ledger: Mutex::default() }
     }
 
-    /// The mutable part.
     pub(super) fn lock(&self) -> MutexGuard<'_, FrameLedger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,7 +120,7 @@ const fn split(value: u64) -> (u32, u32) {
     ((value >> 32) as u32, value as u32)
 }
 
-/// Inverse of [`split`].
+/// Joins high and low 32 bits.
 pub(super) const fn join(high: u32, low: u32) -> u64 {
     (high as u64) << 32 | low as u64
 }

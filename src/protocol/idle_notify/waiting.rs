@@ -1,8 +1,7 @@
 //! Idle timeouts: when each idle notification is due. Pure, the time is passed in.
 //!
 //! Input writes one time stamp and moves no timer. When the one timer fires, the notifications that are due are sent,
-//! and the
-//! timer is set to the first of the remaining ones:
+//! and the timer is set to the first of the remaining ones:
 //!
 //! ```text
 //!   input     x   x x                               x
@@ -63,7 +62,6 @@ impl<T: Clone + PartialEq> Waiting<T> {
         self.wake = Some(self.wake.map_or(due, |wake| wake.min(due)));
     }
 
-    /// Removes a notification.
     pub fn remove(&mut self, who: &T) {
         self.waiters.retain(|waiter| waiter.who != *who);
         if self.waiters.is_empty() {
@@ -192,9 +190,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each notification alternates between idle and resumed. It becomes idle exactly when its timeout has
-        /// passed since the last
-        /// input, neither before nor after.
+        /// Each notification alternates between idle and resumed. It becomes idle exactly when its timeout has passed
+        /// since the last input, neither before nor after.
         #[test]
         fn each_is_idle_exactly_when_its_time_has_passed(
             timeouts in proptest::collection::vec((0i64..500, any::<bool>()), 1..5),

@@ -1,16 +1,11 @@
 //! `ext_image_copy_capture_manager_v1` 1: captures of outputs and single windows, frame after frame, with the cursor
-//! drawn in or
-//! captured by itself.
+//! drawn in or captured by itself.
 //!
 //! A session captures a [`source`]. It announces the constraints of its buffers, and again when they change; captures
-//! into
-//! buffers made for the former constraints then fail. The first capture is taken at once, each further one when
-//! something has
-//! changed, with all damage since. [`output::capture`](mod@crate::output::capture) decides which pixels are captured. A
-//! window
-//! with a session counts as visible. A session whose source is gone is `stopped`. While the session lock is on, windows
-//! are
-//! black, and the cursor has left.
+//! into buffers made for the former constraints then fail. The first capture is taken at once, each further one when
+//! something has changed, with all damage since. [`output::capture`](mod@crate::output::capture) decides which pixels
+//! are captured. A window with a session counts as visible. A session whose source is gone is `stopped`. While the
+//! session lock is on, windows are black, and the cursor has left.
 //!
 //! ```text
 //!   source ─► session ─► constraints ┄► frame: attach, capture ─► capture::Request ─► transform, damage, time, ready

@@ -2,10 +2,8 @@
 //!
 //! There is one input method at a time: a second one is sent `unavailable`, and its requests have no effect.
 //! [`input::text`](crate::input::text) decides which text is typed and which client gets the keys. Our own
-//! implementation, since
-//! Smithay 0.7 sends `unavailable` to the first when a second one comes, forgets the first when the second is
-//! destroyed, and
-//! panics without a keyboard.
+//! implementation, since Smithay 0.7 sends `unavailable` to the first when a second one comes, forgets the first when
+//! the second is destroyed, and panics without a keyboard.
 
 mod grab;
 mod popup;

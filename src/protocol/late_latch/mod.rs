@@ -1,12 +1,10 @@
 //! `upbeat_late_latch_manager_v1` 1: content that is placed as late as the display allows.
 //!
 //! The contract is `protocols/upbeat-late-latch-v1.xml`. Requests are checked here; the output that shows a follower
-//! places it
-//! at its latch (`output::scene::following`).
+//! places it at its latch (`output::scene::following`).
 //!
 //! Offered only if the configuration says so (`[late-latch] followers`): no client uses it yet, and a version offered
-//! to all
-//! could not be changed any more.
+//! to all could not be changed any more.
 
 mod front_buffer;
 #[rustfmt::skip]

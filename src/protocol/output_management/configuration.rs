@@ -125,8 +125,7 @@ pub(super) struct Wanted {
 }
 
 /// Queues a configuration and cancels older ones of its client, so that a client that applies all the time does not
-/// delay other
-/// clients.
+/// delay other clients.
 fn wait(waiting: &mut VecDeque<Wanted>, wanted: Wanted) {
     let client = wanted.object.client();
     waiting.retain(|other| {

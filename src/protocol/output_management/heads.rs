@@ -34,7 +34,6 @@ pub struct Look {
     millimetres: (i32, i32),
     /// The preferred mode first; the current mode is among them.
     modes: Vec<Mode>,
-    /// The current mode.
     pub(in crate::protocol) mode: Mode,
     /// Whether it is part of the layout.
     pub(in crate::protocol) enabled: bool,

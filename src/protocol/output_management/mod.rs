@@ -1,8 +1,8 @@
 //! `zwlr_output_manager_v1` 4: a client lists outputs and configures them (wlr-randr, kanshi).
 //!
 //! A configuration is tested as a whole before any part of it is applied (`plan`), and refused as a whole, with the
-//! reason in
-//! the log. A disabled output is removed from the layout: other clients and windows see it as unplugged ([`parking`]).
+//! reason in the log. A disabled output is removed from the layout: other clients and windows see it as unplugged
+//! ([`parking`]).
 //!
 //! ```text
 //!   heads ─► client ─► configuration(serial) ─┬─ the layout has changed since ──► cancelled
@@ -16,10 +16,8 @@
 //! wait.
 //!
 //! Whether a display accepts a mode is known once it has shown a frame ([`mode_switch`](crate::output::mode_switch)).
-//! Until
-//! then no intermediate state is sent, and configurations of other clients are cancelled. These clients get `done`
-//! afterwards,
-//! and may try again.
+//! Until then no intermediate state is sent, and configurations of other clients are cancelled. These clients get
+//! `done` afterwards, and may try again.
 
 mod configuration;
 mod heads;

@@ -26,7 +26,6 @@ pub struct Wish {
     /// Top left corner (global logical coordinates).
     pub(in crate::protocol) position: Option<(i32, i32)>,
     pub(in crate::protocol) scale: Option<f64>,
-    /// Its transform.
     pub(in crate::protocol) turn: Option<Turn>,
     pub(in crate::protocol) adaptive_sync: Option<bool>,
 }

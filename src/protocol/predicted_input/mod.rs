@@ -1,11 +1,9 @@
 //! `upbeat_predicted_input_manager_v1` 1: before a client draws, it is sent where pointers, fingers and pens will be
-//! when the
-//! frame is shown.
+//! when the frame is shown.
 //!
 //! The contract is `protocols/upbeat-predicted-input-v1.xml`. Requests are checked here.
-//! [`surface::foresight`](crate::surface::foresight)
-//! follows the devices. Positions are sent where a frame is started (`output::clients::calling_back`,
-//! `output::clients::ahead`).
+//! [`surface::foresight`](crate::surface::foresight) follows the devices. Positions are sent where a frame is started
+//! (`output::clients::calling_back`, `output::clients::ahead`).
 
 #[rustfmt::skip]
 mod generated;

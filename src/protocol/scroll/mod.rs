@@ -1,8 +1,7 @@
 //! `upbeat_scroll_manager_v1` 2: content that scrolls at the rate of the display while its client sleeps.
 //!
 //! The contract is `protocols/upbeat-scroll-v1.xml`. Requests are checked here. A view's state is applied with its
-//! commits
-//! ([`surface::scroll`](crate::surface::scroll)), and the output that shows it moves it at its latch
+//! commits ([`surface::scroll`](crate::surface::scroll)), and the output that shows it moves it at its latch
 //! (`output::scene::scrolling`).
 //!
 //! Offered unless the configuration forbids it (`[scroll] views`); then `client::ScrollView` scrolls by drawing each

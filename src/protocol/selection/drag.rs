@@ -1,8 +1,8 @@
 //! Drag and drop between clients (`wl_data_device.start_drag`): offers to the surfaces under the pointer, and the drop.
 //!
 //! Our own implementation: Smithay 0.7 drops data that no client has accepted, sends version 3 events to offers of
-//! version 1
-//! and 2 and cancels every drop on them, never sends `wl_data_source.target`, and confuses the devices of a client.
+//! version 1 and 2 and cancels every drop on them, never sends `wl_data_source.target`, and confuses the devices of a
+//! client.
 //!
 //! ```text
 //!   grab (input::data_drag) ─ moved ─► enter: an offer for each device of the client ─► accept, set_actions ─► source

@@ -1,8 +1,6 @@
 //! Sends the selections to the client with keyboard focus. Focus may change many times in a turn, as clients open
-//! windows or the
-//! user steers them. Each client that gets it is sent all offered types, and would be disconnected when its socket is
-//! full. So
-//! selections leave the old client at once, and reach the new one after the turn's requests.
+//! windows or the user steers them. Each client that gets it is sent all offered types, and would be disconnected when
+//! its socket is full. So selections leave the old client at once, and reach the new one after the turn's requests.
 
 use smithay::reexports::wayland_server::{Client, DisplayHandle, Resource};
 use smithay::wayland::selection::data_device::set_data_device_focus;

@@ -1,10 +1,8 @@
 //! Clients that are sent every selection: clipboard managers, and the client with keyboard focus.
 //!
 //! Each is sent all types of a selection at once, and is disconnected if its socket is full. So while a listener is
-//! behind,
-//! a new selection is refused and its source cancelled. A listener that reads nothing at all delays other clients only
-//! for
-//! [`PATIENCE`].
+//! behind, a new selection is refused and its source cancelled. A listener that reads nothing at all delays other
+//! clients only for [`PATIENCE`].
 
 use smithay::reexports::wayland_server::{Client, Resource};
 
@@ -13,8 +11,7 @@ use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
 /// How long a listener that does not read may delay other clients: a client stopped in a debugger must not keep the
-/// user from
-/// copying.
+/// user from copying.
 const PATIENCE: Span = Span::from_millis(1_000);
 
 #[derive(Debug, Default)]

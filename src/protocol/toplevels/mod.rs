@@ -1,12 +1,9 @@
 //! Lists of windows, for bars and docks: `zwlr_foreign_toplevel_manager_v1` 3 ([`wlr`]) and
-//! `ext_foreign_toplevel_list_v1` 1
-//! ([`ext`]).
+//! `ext_foreign_toplevel_list_v1` 1 ([`ext`]).
 //!
 //! Changes are sent once in a turn of the loop, to each client the difference to the state that it was sent last. A
-//! client that
-//! does not read for a moment gets the newest state when it has read on, without the states in between. A client with
-//! much to
-//! read, such as many windows with long titles, gets as much at a time as it can read:
+//! client that does not read for a moment gets the newest state when it has read on, without the states in between. A
+//! client with much to read, such as many windows with long titles, gets as much at a time as it can read:
 //!
 //! ```text
 //!   windows ─► Look of each ─┬─► listener: state sent last ≠ Look? ─► events, done

@@ -147,7 +147,6 @@ impl Compiler {
         Ok(Compiler(shared))
     }
 
-    /// Queues a keymap.
     pub fn compile(&self, owner: Owner, keyboard: KeyboardId, number: u64, file: KeymapFile) {
         let source = if file.is_memory() { Source::Memory(file) } else { Source::Disk(file) };
         self.0.push(owner, Job { keyboard, number, source });
@@ -295,8 +294,8 @@ mod tests {
         while refused < 2 * JAMMERS || accepted == 0 {
             match heard.recv().unwrap() {
                 (keyboard, _, Ok(_)) if keyboard == other => accepted += 1,
-                // On a busy machine even the good client's file may be late, so it is sent again. The
-                // hanging threads stay.
+                // On a busy machine even the good client's file may be late, so it is sent again. The hanging threads
+                // stay.
                 (keyboard, ..) if keyboard == other => compiler.compile(good.clone(), other, 1, on_disk(GOOD)),
                 (keyboard, _, Err(Refusal::Unread)) if keyboard == one => refused += 1,
                 wrong => panic!("{wrong:?}"),

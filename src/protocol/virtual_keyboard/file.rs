@@ -41,10 +41,9 @@ impl KeymapFile {
         self.file.is_memory()
     }
 
-    /// The text. Only regular files (including memory files) are read, because a pipe could block the reader, and
-    /// only files on
-    /// local file systems. The file is read and not mapped, so that a file which shrinks meanwhile only results in
-    /// a short read.
+    /// The text. Only regular files (including memory files) are read, because a pipe could block the reader, and only
+    /// files on local file systems. The file is read and not mapped, so that a file which shrinks meanwhile only
+    /// results in a short read.
     ///
     /// # Errors
     /// When the file has no text, or may not be read.

@@ -8,14 +8,12 @@ use super::includes;
 use crate::input::keymap::{Blank, Keymap};
 
 /// Files that a keymap may include, each of which is read and compiled. A keymap that a program has exported includes
-/// none, one
-/// written by hand about five. With thousands, the keymaps of other clients would wait for tens of seconds.
+/// none, one written by hand about five. With thousands, the keymaps of other clients would wait for tens of seconds.
 const MOST_INCLUDES: usize = 64;
 /// Keymaps in the cache: a session uses two or three.
 const MOST_KNOWN: usize = 16;
 /// Bytes of all cached texts: sixteen times the usual keymap, and room for a large one. The compiled keymaps take about
-/// ten
-/// times as much.
+/// ten times as much.
 const MOST_KNOWN_BYTES: usize = 2 << 20;
 
 /// Recently compiled texts, the last used last. Texts that are no valid keymaps are cached, too.
@@ -23,8 +21,8 @@ const MOST_KNOWN_BYTES: usize = 2 << 20;
 pub(super) struct Known {
     hasher: RandomState,
     entries: Vec<(u64, String, Option<Arc<Keymap>>)>,
-    /// Context for compiling the next keymap. Creating one takes as long as compiling, so it is done while no
-    /// keymap waits.
+    /// Context for compiling the next keymap. Creating one takes as long as compiling, so it is done while no keymap
+    /// waits.
     blank: Option<Blank>,
     cannot_prepare: bool,
 }

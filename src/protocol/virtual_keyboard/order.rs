@@ -25,13 +25,11 @@ use crate::state::State;
 const AT_ONCE: usize = 128;
 
 /// Least time between two keymap changes of one client, since each change is sent to all clients, which compile it. A
-/// fast
-/// typist with a keymap for each letter needs no more.
+/// fast typist with a keymap for each letter needs no more.
 const BETWEEN_CHANGES: Duration = Duration::from_millis(20);
 
 /// Time for the waiting requests of a destroyed keyboard: enough for hundreds of usual keymaps. If keys came later, the
-/// user could
-/// not tell their source.
+/// user could not tell their source.
 const KEPT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -97,9 +95,8 @@ impl Keyboards {
         self.list.remove(&id)
     }
 
-    /// Whether the waiting keys of the destroyed keyboard `id` are still to be sent. All destroyed keyboards
-    /// together may have as many
-    /// waiting requests as one client.
+    /// Whether the waiting keys of the destroyed keyboard `id` are still to be sent. All destroyed keyboards together
+    /// may have as many waiting requests as one client.
     fn is_to_be_heard(&mut self, id: KeyboardId) -> bool {
         let Some(keyboard) = self.list.get_mut(&id) else { return false };
         keyboard.waiting.drop_idle_keymaps();
@@ -204,7 +201,7 @@ pub(super) fn prepare(state: &mut State) {
     let compiler = &mut protocols.virtual_keyboard.keyboards.compiler;
     if compiler.is_none() {
         *compiler = Compiler::start(loop_handle, compiled)
-            .inspect_err(|error| tracing::error!(%error, "cannot start the thread that compiles keymaps of virtual keyboards"))
+            .inspect_err(|error| tracing::error!(%error, "cannot start the thread that compiles keymaps"))
             .ok();
     }
 }
@@ -250,8 +247,7 @@ fn accepted(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
 }
 
 /// Logs a refused keymap, since the protocol has no error for it. The keyboard keeps its former keymap; without any,
-/// its keys
-/// are protocol errors.
+/// its keys are protocol errors.
 pub(super) fn refused(state: &mut State, id: KeyboardId) {
     let Some(client) = list(state).get(&id).and_then(|keyboard| keyboard.object.client()) else { return };
     if let Some(more) = guard::complaint(&client, "keymap") {

@@ -1,8 +1,7 @@
 //! Reader threads for keymap files on disks: one for each file, because a read may block for any time.
 //!
 //! A read that never returns keeps its thread for good, since it cannot be interrupted in the kernel. So a client with
-//! a read
-//! that hangs gets no further readers, nor does any other client of its process; all other clients do:
+//! a read that hangs gets no further readers, nor does any other client of its process; all other clients do:
 //!
 //! ```text
 //!   a client's file ─┬─ a reader of its process is late ──────────────────► refused

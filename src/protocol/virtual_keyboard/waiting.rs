@@ -1,8 +1,7 @@
 //! Queue of a virtual keyboard's requests.
 //!
 //! Of keymaps without keys between them, the newest valid keymap counts. Only compiling shows whether a keymap is
-//! valid, so several
-//! wait, and the newest is tried first:
+//! valid, so several wait, and the newest is tried first:
 //!
 //! ```text
 //!   keymap g₁ · keymap g₂ · nonsense · key      →   nonsense: refused   →   g₂: in force   →   key   (g₁ is never
@@ -17,8 +16,7 @@ use crate::input::keyboard::Masks;
 use upbeat_timing::time::Instant;
 
 /// Waiting keymaps without keys between them at most. The oldest is dropped, since it would count only if so many newer
-/// keymaps
-/// were all invalid. Each has a descriptor.
+/// keymaps were all invalid. Each has a descriptor.
 const MOST_IN_A_ROW: usize = 16;
 
 /// A request of a virtual keyboard.
@@ -60,7 +58,6 @@ impl Row {
     }
 }
 
-/// A queued entry.
 #[derive(Debug)]
 pub(super) enum Next {
     Keymaps(Row),
@@ -72,7 +69,6 @@ pub(super) enum Next {
 pub(super) struct Waiting(VecDeque<Next>);
 
 impl Waiting {
-    /// Appends a request.
     pub fn push(&mut self, said: Said, held: Holds) {
         match (said, self.0.back_mut()) {
             (Said::Keymap(file), Some(Next::Keymaps(row))) => row.push(file, held),

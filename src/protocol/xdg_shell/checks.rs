@@ -1,6 +1,6 @@
 //! Checks that Smithay 0.7 lacks in `xdg_wm_base`: sizes that are negative or zero where the protocol forbids it,
-//! numbers that overflow, buffers before the first configure, popups destroyed out of order. Each gets the
-//! protocol's own error, which ends the connection of that client and of no other.
+//! numbers that overflow, buffers before the first configure, popups destroyed out of order. Each gets the protocol's
+//! own error, which ends the connection of that client and of no other.
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::{self, XdgPopup};
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_positioner::{self, XdgPositioner};

@@ -2,8 +2,7 @@
 //!
 //! Requests are checked in [`checks`] and passed to [`shell`], which decides their effect. An acknowledged configure
 //! takes effect with the following commit (`shell::configure`), not at once as in Smithay 0.7, since commits may wait
-//! in the
-//! content-update queue.
+//! in the content-update queue.
 
 pub mod checks;
 

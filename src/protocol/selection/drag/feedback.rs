@@ -54,9 +54,8 @@ impl SourceFeedback {
         self.source.is_alive()
     }
 
-    /// Its actions. A source that sets none, or no known action, is copied, as in wlroots, because otherwise
-    /// nothing could be
-    /// dropped.
+    /// Its actions. A source that sets none, or no known action, is copied, as in wlroots, because otherwise nothing
+    /// could be dropped.
     pub fn actions(&self) -> DndAction {
         let named = with_source_metadata(&self.source, |source| source.dnd_action).unwrap_or(DndAction::None);
         let is_old = self.source.version() < wl_data_source::REQ_SET_ACTIONS_SINCE;
@@ -142,8 +141,7 @@ impl SourceFeedback {
 }
 
 /// Sends `source` that its drag has ended without effect. Returns `false` if there is no event for that: before version
-/// 3
-/// `cancelled` only means that another source has replaced this one.
+/// 3 `cancelled` only means that another source has replaced this one.
 pub(super) fn cancel(source: &WlDataSource) -> bool {
     let hears = source.version() >= wl_data_source::EVT_DND_FINISHED_SINCE;
     if hears && source.is_alive() {

@@ -1,8 +1,7 @@
 //! The offers of one drag to one client, from `enter` until the transfer has ended.
 //!
 //! A client may have several devices, each of a library that does not know of the others. So each offer has its own
-//! type,
-//! action and end. The source gets the state of the offer that can be dropped on.
+//! type, action and end. The source gets the state of the offer that can be dropped on.
 
 use std::sync::{Arc, Mutex};
 
@@ -94,9 +93,8 @@ impl Visit {
         lock(&self.feedback).set_target(self.nearest());
     }
 
-    /// The client accepts a type, or none. The type need not be offered by the source, since toolkits map some
-    /// types: Qt
-    /// accepts `text/x-moz-url` as `text/uri-list`, and rejects with an empty name.
+    /// The client accepts a type, or none. The type need not be offered by the source, since toolkits map some types:
+    /// Qt accepts `text/x-moz-url` as `text/uri-list`, and rejects with an empty name.
     pub fn accept(&mut self, offer: &WlDataOffer, mime_type: Option<String>) {
         if self.phase != VisitPhase::Over {
             return;
@@ -155,8 +153,7 @@ impl Visit {
     }
 
     /// The client has finished with `offer`. The first offer that finishes ends the transfer for the source; other
-    /// offers that
-    /// were dropped on may finish later. Returns an error text if the offer may not finish.
+    /// offers that were dropped on may finish later. Returns an error text if the offer may not finish.
     pub fn finish(&mut self, offer: &WlDataOffer) -> Result<(), &'static str> {
         let phase = self.phase;
         let Some(state) = self.state_of(offer) else { return Err("nothing was dropped on this offer") };
@@ -182,8 +179,7 @@ impl Visit {
     }
 
     /// `offer` is destroyed. For an offer without `finish` this ends the transfer. For other offers the transfer is
-    /// cancelled with
-    /// the last offer that was dropped on.
+    /// cancelled with the last offer that was dropped on.
     pub fn offer_destroyed(&mut self, offer: &WlDataOffer) {
         let Some(index) = self.offers.iter().position(|state| state.offer == *offer) else { return };
         let OfferState { target, version, .. } = self.offers.remove(index);
