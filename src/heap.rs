@@ -3,7 +3,7 @@
 //! A large block is mapped separately and unmapped when it is freed. But by default glibc raises its threshold with
 //! each such `free`, and then takes the next block of that size from its heap, where a small block behind it can keep
 //! it for ever. After some mode changes a session held a whole picture too many (2.8 MiB at 1024 × 768).
-#![expect(unsafe_code, reason = "the allocator is told through libc")]
+#![expect(unsafe_code, reason = "only libc has these calls")]
 
 /// Blocks of this size or more are mapped separately (bytes). Less than a picture of any screen, and more than any
 /// block that is allocated with every frame.

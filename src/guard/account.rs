@@ -130,7 +130,7 @@ impl Account {
     }
 
     /// Unread bytes in its socket, including the kernel's overhead for each write.
-    #[expect(unsafe_code, reason = "the socket is libwayland's, and rustix has no name for this question")]
+    #[expect(unsafe_code, reason = "the socket is libwayland's, and rustix lacks this ioctl")]
     fn unread(&self) -> std::ffi::c_int {
         let Some(socket) = self.socket() else { return 0 };
         let mut unread: std::ffi::c_int = 0;

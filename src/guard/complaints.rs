@@ -39,7 +39,7 @@ impl Drop for Complaints {
     fn drop(&mut self) {
         let kinds = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for Kind { name, more, .. } in kinds.iter().filter(|kind| kind.more > 0) {
-            tracing::warn!(more, about = name, "a client that is gone gave cause for more lines of this kind");
+            tracing::warn!(more, about = name, "further warnings about a client that is gone were suppressed");
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn program(pid: u32) -> String {
 /// Logs and remembers that a client of process `pid` is ended.
 pub(super) fn note(pid: u32, reason: String) {
     let program = program(pid);
-    tracing::warn!(pid, program, reason, "a client is ended");
+    tracing::warn!(pid, program, reason, "the compositor ends a client");
     ENDED.with_borrow_mut(|ended| {
         if ended.len() == MOST {
             ended.pop_front();
@@ -52,7 +52,7 @@ pub(super) fn note(pid: u32, reason: String) {
 ///
 /// # Safety
 /// `client` is one of libwayland's.
-#[expect(unsafe_code, reason = "libwayland knows it")]
+#[expect(unsafe_code, reason = "only libwayland has the credentials")]
 pub(super) unsafe fn process_of(client: *mut wl_client) -> u32 {
     let mut pid = 0;
     let nobody = std::ptr::null_mut();

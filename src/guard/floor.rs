@@ -28,7 +28,7 @@ pub struct Handlers;
 /// The first so many panics get a backtrace, because each backtrace takes tens of milliseconds.
 const MOST_TRACED: u32 = 16;
 /// Error text for a client whose request led to a panic.
-const SENTENCE: &str = "a bug of the compositor's: it has lost track of this client";
+const SENTENCE: &str = "a bug in the compositor: it has lost the state of this client";
 
 thread_local! {
     /// Calls of [`catch`] that have not returned.
@@ -109,7 +109,7 @@ pub fn fell_at_its_end(display: &DisplayHandle, client: &ClientId, interface: &s
 /// Logs a panic in a handler of `interface`. Never panics.
 pub fn report(interface: &str, Panic { message, backtrace }: &Panic) {
     let _ = catch(|| {
-        tracing::error!(interface, caught = count(), "a bug ends a client: {message}\n{backtrace}");
+        tracing::error!(interface, caught = count(), "a panic ends a client: {message}\n{backtrace}");
     });
 }
 
@@ -142,7 +142,7 @@ fn keep(info: &PanicHookInfo<'_>) {
     let backtrace = if count() < MOST_TRACED { Backtrace::force_capture().to_string() } else { String::new() };
     let payload = info.payload();
     let said = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let said = said.unwrap_or("it does not say why");
+    let said = said.unwrap_or("no message");
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     LAST.set(Some(Panic { message: format!("{said} ({place})"), backtrace }));
 }

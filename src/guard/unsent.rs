@@ -148,7 +148,7 @@ impl Unsent {
 
     fn write_to_all(&mut self) {
         if let Err(error) = self.display.flush_clients() {
-            tracing::debug!(%error, "a client could not be written to");
+            tracing::debug!(%error, "cannot write to a client");
         }
     }
 }

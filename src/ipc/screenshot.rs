@@ -39,7 +39,7 @@ impl Drop for Writing {
 /// `completion`. `turn`: the transform of `output` on its panel.
 pub fn write((shot, turn): (Shot, Turn), output: String, path: PathBuf, completion: Completion) {
     let Some(writing) = Writing::begin() else {
-        let refused = format!("{MOST_WRITTEN} pictures are being written already");
+        let refused = format!("{MOST_WRITTEN} screenshots are being written already");
         return completion.finish(Err(refused));
     };
     let job = move || {

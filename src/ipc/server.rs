@@ -112,7 +112,7 @@ impl Completion {
 
 impl Drop for Completion {
     fn drop(&mut self) {
-        self.send(Err("the request was given up".to_owned()));
+        self.send(Err("the request was dropped without an answer".to_owned()));
     }
 }
 
@@ -201,7 +201,7 @@ impl Server {
             let accept = || listener.accept().map(|(stream, _)| Some(stream));
             let Some(stream) = self.door.next(accept) else { break };
             if !is_of_our_user(&stream) {
-                tracing::warn!("private socket: a program of another user was turned away");
+                tracing::warn!("private socket: the connection of another user was refused");
                 continue;
             }
             if let Err(error) = self.insert(stream) {
@@ -308,7 +308,7 @@ impl Server {
         let Some(life) = self.clients.get(&client).map(Connection::life) else { return Ok(()) };
         let met = match parse(request) {
             Ok(Request::Events) if followers >= MOST_FOLLOWERS => {
-                Met::refused(format!("{MOST_FOLLOWERS} programs follow what happens already"))
+                Met::refused(format!("{MOST_FOLLOWERS} programs follow events already"))
             }
             Ok(request) => answers.respond(request, &Ticket { client, life: &life, shared: &self.completions }),
             Err(sentence) => Met::refused(sentence),
@@ -387,7 +387,7 @@ fn parse(request: &[u8]) -> Result<Request, String> {
     let bad = |error: serde_json::Error| format!("not a request: {error}");
     let Versioned { version } = serde_json::from_slice(request).map_err(bad)?;
     if version != VERSION {
-        return Err(format!("version {VERSION} of this language is spoken here, not version {version}"));
+        return Err(format!("this session speaks version {VERSION} of the protocol, not version {version}"));
     }
     let question: Question = serde_json::from_slice(request).map_err(bad)?;
     Ok(question.request)

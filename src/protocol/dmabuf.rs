@@ -97,7 +97,7 @@ pub fn offer_formats(
     let feedback = match feedback(main, readable, device, scanout) {
         Ok(feedback) => feedback,
         Err(error) => {
-            tracing::error!(%error, "buffers in the memory of devices are not offered");
+            tracing::error!(%error, "zwp_linux_dmabuf_v1 is not offered");
             return None;
         }
     };
@@ -135,7 +135,7 @@ fn take_back(state: &mut State) {
     match state.loop_handle.insert_source(returned, |event, (), _| drop(event)) {
         Ok(_) => state.surfaces.memories_mut().let_go_at(home),
         Err(error) => {
-            tracing::error!(%error, "clients' buffers are not shown without a copy");
+            tracing::error!(%error, "direct scan-out of clients' buffers is off");
             state.surfaces.memories_mut().show_on_planes(false);
         }
     }

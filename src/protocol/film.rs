@@ -93,5 +93,5 @@ fn layout_of_device(dmabuf: &Dmabuf, size: (i32, i32), formats: &[Format]) -> Re
     if is_linear && has_room {
         return Ok(layout(format));
     }
-    Err(Unfit::Unwritable(format!("the buffer does not lie row by row in memory: {has:?}, a stride of {stride}")))
+    Err(Unfit::Unwritable(format!("the buffer is not linear: {has:?}, a stride of {stride}")))
 }

@@ -243,7 +243,7 @@ impl Dispatch<ZwlrScreencopyFrameV1, Frame, State> for Handlers {
             }
             // No protocol error, because the protocol announces no modifiers that the client could have respected.
             Err(Unfit::Unwritable(message)) => {
-                tracing::debug!("no picture is taken: {message}");
+                tracing::debug!("no capture: {message}");
                 return;
             }
         };

@@ -178,7 +178,7 @@ impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
             _ => return,
         };
         if part.replace(value).is_some() {
-            object.post_error(context::Error::AlreadySet, "this was said before");
+            object.post_error(context::Error::AlreadySet, "this property was set before");
         }
     }
 }
@@ -217,7 +217,7 @@ fn refusal(state: &State, maker: Option<u32>, described: &Described) -> Option<S
     // Checked in addition to the limits of the client, since it may disconnect and create more sandboxes as a new
     // client.
     if descriptors::are_scarce() {
-        return Some("descriptors are few".to_owned());
+        return Some("too few descriptors are left".to_owned());
     }
     // Checked before any other use of the descriptors, because a file may block its user.
     if !is_listener(&described.listener) {
@@ -251,7 +251,7 @@ fn listen(state: &mut State, maker: Option<u32>, described: Described) {
                 Ok(Some(stream)) => {
                     let (display, rules) = (&mut state.display_handle, &state.rules);
                     if let Err(error) = guard::connection::connect_from(display, stream, rules, &inside) {
-                        tracing::warn!(%error, sandbox = inside.name(), "a client could not be let in");
+                        tracing::warn!(%error, sandbox = inside.name(), "cannot insert a client of the sandbox");
                     }
                 }
                 Ok(None) => break,

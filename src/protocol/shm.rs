@@ -52,7 +52,7 @@ impl Dispatch<WlShm, (), State> for Handlers {
         let request = match request {
             wl_shm::Request::CreatePool { fd, .. } if !lent_files::is_at_hand(fd.as_fd()) => {
                 lent_files::let_go(fd);
-                return shm.post_error(wl_shm::Error::InvalidFd, "the file lies where reading it may wait for ever");
+                return shm.post_error(wl_shm::Error::InvalidFd, "the file is on a file system that may block");
             }
             other => other,
         };

@@ -10,7 +10,7 @@
 //! There are two watchdogs. The thread itself checks, each time before it sleeps, whether it computed for too long. For
 //! a thread that never gets there the kernel checks (`RLIMIT_RTTIME`): it sends SIGXCPU, whose handler runs on that
 //! very thread and leaves the class. The hard limit, which would kill the session, stays as it was.
-#![expect(unsafe_code, reason = "the scheduler is asked through libc: nothing safe has this call")]
+#![expect(unsafe_code, reason = "only libc has the scheduler calls")]
 
 mod watchdog;
 
@@ -107,7 +107,7 @@ impl RealTime {
         // Before the class, so that a thread which has it is watched from the first moment.
         WATCHED.get_or_init(|| {
             if let Err(error) = watch() {
-                tracing::warn!(%error, "the kernel does not watch for how long real-time threads compute");
+                tracing::warn!(%error, "RLIMIT_RTTIME is not set: the kernel does not limit real-time threads");
             }
         });
         let class = match enter(role) {
@@ -130,7 +130,7 @@ impl RealTime {
             // The kernel has raised the soft limit by a second.
             let _ = limit(getrlimit(Resource::Rttime).maximum);
             return tracing::warn!(
-                "the {} computed for too long at once: it has lost the real-time class",
+                "the {} computed for too long without sleeping: the kernel has taken its real-time class",
                 self.role.name()
             );
         }
@@ -183,7 +183,7 @@ pub fn unhurried<T>(act: impl FnOnce() -> T) -> T {
     // A driver may spin for long. This time does not count, because it was not spent in the class.
     ELSEWHERE.set(ELSEWHERE.get() + (now(ClockId::ThreadCPUTime) - before));
     if let Err(error) = enter(Role::Presenter) {
-        tracing::warn!(%error, "the presenter left the real-time class for a modeset, and does not get it back");
+        tracing::warn!(%error, "the presenter cannot return to the real-time class after a modeset");
     }
     done
 }

@@ -248,7 +248,7 @@ impl Message {
                 Request::Workspace(WorkspaceOrder { output, number, window: window.map(WindowId) })
             }
             Message::Events => Request::Events,
-            Message::Schema => anyhow::bail!("nobody has to be asked for that"),
+            Message::Schema => anyhow::bail!("the schema is printed without a session"),
             Message::Layers => Request::Layers,
             Message::Layout { layout: None } => Request::Keyboard,
             Message::Layout { layout: Some(layout) } => Request::SetLayout { layout },

@@ -21,7 +21,7 @@ use crate::surface::memories::Memories;
 pub(super) enum Refusal {
     #[error("its rows do not lie within its memory")]
     Bounds,
-    #[error("its memory cannot be had: {0}")]
+    #[error("its memory cannot be used: {0}")]
     Memory(#[from] std::io::Error),
     #[error("the renderer cannot read it: {0}")]
     Renderer(String),

@@ -96,7 +96,7 @@ impl Dispatch<ExtImageCopyCaptureFrameV1, Frame, State> for Handlers {
     ) {
         use ext_image_copy_capture_frame_v1::Request as R;
         if !matches!(request, R::Destroy) && frame.lock().captured {
-            return object.post_error(Error::AlreadyCaptured, "the picture was asked for already");
+            return object.post_error(Error::AlreadyCaptured, "the frame was captured before");
         }
         match request {
             R::AttachBuffer { buffer } => frame.lock().buffer = Some(buffer),
@@ -131,7 +131,7 @@ fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame
             output::capture(state, Request { subject, film, with_cursor, waits: true, eye, reply });
         }
         Err(unfit) => {
-            tracing::debug!("no picture is taken: {unfit}");
+            tracing::debug!("no capture: {unfit}");
             if let Some(frame) = reply.into_frame() {
                 frame.failed(FailureReason::BufferConstraints);
             }

@@ -76,7 +76,7 @@ impl Dispatch<ExtImageCopyCaptureCursorSessionV1, CursorSession, State> for Hand
         let ext_image_copy_capture_cursor_session_v1::Request::GetCaptureSession { session } = request else { return };
         session::begin(state, session, cursor.area.clone(), Kind::Cursor, init);
         if cursor.has_session.swap(true, Ordering::Relaxed) {
-            object.post_error(Error::DuplicateSession, "it has a session already");
+            object.post_error(Error::DuplicateSession, "the cursor session has a capture session already");
         }
     }
 

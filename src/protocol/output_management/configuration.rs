@@ -61,7 +61,7 @@ impl Configuration {
         let output = head.data::<HeadName>().map(|name| name.0.clone()).unwrap_or_default();
         let mut gathered = self.lock();
         if gathered.used {
-            object.post_error(Error::AlreadyUsed, "the configuration was used");
+            object.post_error(Error::AlreadyUsed, "the configuration was tested or applied before");
             return None;
         }
         if gathered.wishes.iter().any(|wish| wish.output == output) || gathered.wishes.len() >= MOST_HEADS {
@@ -94,7 +94,7 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
             Request::Apply | Request::Test => {
                 let mut gathered = configuration.lock();
                 if std::mem::replace(&mut gathered.used, true) {
-                    object.post_error(Error::AlreadyUsed, "the configuration was used");
+                    object.post_error(Error::AlreadyUsed, "the configuration was tested or applied before");
                     return;
                 }
                 let (serial, mut wishes) = (gathered.serial, std::mem::take(&mut gathered.wishes));
@@ -204,7 +204,7 @@ fn note(wish: &mut Wish, request: zwlr_output_configuration_head_v1::Request) ->
     let is_new = match request {
         Request::SetMode { mode } => {
             let of = mode.data::<ModeOf>().filter(|of| of.output == wish.output);
-            let of = of.ok_or((HeadError::InvalidMode, "the mode is another output's"))?;
+            let of = of.ok_or((HeadError::InvalidMode, "the mode belongs to another output"))?;
             wish.mode.replace(of.mode).is_none()
         }
         Request::SetCustomMode { width, height, refresh } => {
@@ -234,5 +234,5 @@ fn note(wish: &mut Wish, request: zwlr_output_configuration_head_v1::Request) ->
         }
         _ => return Ok(()),
     };
-    if is_new { Ok(()) } else { Err((HeadError::AlreadySet, "this was said already")) }
+    if is_new { Ok(()) } else { Err((HeadError::AlreadySet, "this property was set before")) }
 }

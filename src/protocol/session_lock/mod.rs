@@ -119,7 +119,7 @@ impl Dispatch<ExtSessionLockV1, Data, State> for Handlers {
             }
             Request::UnlockAndDestroy => match data.id.map(|id| lock::unlock(state, id)) {
                 Some(Ok(())) => data.has_ended.store(true, Ordering::Relaxed),
-                _ => object.post_error(Error::InvalidUnlock, "this lock was not told that it is locked"),
+                _ => object.post_error(Error::InvalidUnlock, "`locked` was not sent for this lock"),
             },
             Request::Destroy if data.id.is_some_and(|id| state.shell.lock().was_told(id)) => {
                 object.post_error(Error::InvalidDestroy, "the session is locked: only unlock_and_destroy unlocks it");

@@ -44,7 +44,7 @@ pub(super) fn make(
         return lock.post_error(LockError::AlreadyConstructed, "the surface has a buffer already");
     }
     if state.shell.lock().is_surface(&surface) {
-        return lock.post_error(LockError::Role, "the surface is one of a lock already");
+        return lock.post_error(LockError::Role, "the surface is a lock surface already");
     }
     // The output is gone: nothing is shown, and no event is sent.
     let Some(output) = Output::from_resource(output) else { return };

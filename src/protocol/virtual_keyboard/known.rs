@@ -74,7 +74,7 @@ impl Known {
 /// Calls `make` and turns a panic into `None`.
 fn caught<T>(make: impl FnOnce() -> Option<T>) -> Option<T> {
     std::panic::catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| {
-        tracing::error!("a keymap could not be compiled: a bug");
+        tracing::error!("panic while compiling a keymap");
         None
     })
 }

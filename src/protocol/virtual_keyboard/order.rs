@@ -165,7 +165,7 @@ pub(super) fn gone(state: &mut State, id: KeyboardId) {
     match closing {
         Ok(timer) => list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.closing = Some(timer)),
         Err(error) => {
-            tracing::error!(%error, "keys of a virtual keyboard are lost");
+            tracing::error!(%error, "cannot start a timer: the last keys of a virtual keyboard are lost");
             later::soon(state, move |state| finish(state, id));
         }
     }
@@ -300,7 +300,7 @@ fn go_on_after(state: &mut State, id: KeyboardId, wait: Duration) {
         None
     });
     if let Err(error) = inserted {
-        tracing::warn!(%error, "keys of a virtual keyboard wait for the next one");
+        tracing::warn!(%error, "cannot start a timer: keys of a virtual keyboard wait for its next request");
         list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.goes_on = false);
     }
 }

@@ -73,7 +73,7 @@ impl Dispatch<WlDataOffer, DragOffer, State> for Handlers {
             }
             Request::SetActions { dnd_actions, preferred_action } => {
                 let WEnum::Value(actions) = dnd_actions else {
-                    return offer.post_error(Error::InvalidActionMask, "there are no such actions");
+                    return offer.post_error(Error::InvalidActionMask, "unknown actions");
                 };
                 let single = [DndAction::None, DndAction::Copy, DndAction::Move, DndAction::Ask];
                 let WEnum::Value(preferred) = preferred_action else {
