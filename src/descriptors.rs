@@ -115,7 +115,7 @@ impl Door {
         None
     }
 
-    /// Passes waiting connections to `welcome`, [`IN_A_TURN`] at most. The rest waits for the next turn, so that a
+    /// Passes waiting connections to `welcome`, `IN_A_TURN` at most. The rest waits for the next turn, so that a
     /// client which keeps connecting cannot block the loop.
     pub fn let_in(
         &mut self,

@@ -1,4 +1,4 @@
-//! Limits how often a place in the code may log; further lines are counted. Libraries, too, warn each time a client
+//! Limits how often a place in the code may log warnings and errors; further lines are counted. Libraries, too, warn each time a client
 //! does something wrong, and a client can do that as often as it likes.
 //!
 //! Lines about one known client are limited per client (`guard::complaint`). This limit is for all other lines.
@@ -36,7 +36,7 @@ impl<W: Write> LogLimits<W> {
         LogLimits { log: Mutex::new(log), places: Mutex::default() }
     }
 
-    /// Whether a line from the place of `metadata` may be written at `now`.
+    /// Whether a line from the callsite of `metadata` may be written at `now`.
     fn may_write(&self, metadata: &Metadata<'_>, now: Instant) -> bool {
         if *metadata.level() > Level::WARN {
             return true;

@@ -12,7 +12,7 @@ use upbeat::log_noise::LogNoise;
 
 /// Default for `UPBEAT_LOG`: warnings, where the session runs, and its renderer.
 const DEFAULT_LOG: &str = "warn,upbeat::session::hello=info,upbeat::session::renderer=info";
-/// Lines of the log that may wait to be written.
+/// Lines of the log that may wait for the writing thread; further ones are lost.
 const LINES_WAITING: usize = 4_096;
 
 fn main() -> ExitCode {

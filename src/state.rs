@@ -53,7 +53,7 @@ impl State {
         Self::with_clock(display_handle, loop_handle, SessionClock::default())
     }
 
-    /// The same on a clock that a test moves.
+    /// As [`new`](Self::new), with a clock that a test moves.
     pub fn with_clock(
         display_handle: DisplayHandle,
         loop_handle: LoopHandle<'static, State>,

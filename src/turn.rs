@@ -27,7 +27,7 @@ pub struct Turn {
     quarters: u8,
 }
 
-/// A word that names no transform.
+/// Parse error: the word names no transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected normal, 90, 180, 270, flipped, flipped-90, flipped-180 or flipped-270")]
 pub struct UnknownTurn;

@@ -45,7 +45,7 @@ thread_local! {
 pub struct Panic {
     /// The panic's message and its place in the source.
     pub message: String,
-    /// Empty after the first [`MOST_TRACED`] panics.
+    /// Empty after the first `MOST_TRACED` panics.
     pub backtrace: String,
 }
 

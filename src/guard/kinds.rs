@@ -128,9 +128,9 @@ kinds! {
     /// Keymaps that wait for the keymap before them, each with a descriptor, and with keys between them: a client that
     /// types letters missing from every keymap sends a keymap for each.
     WaitingKeymaps = 256, "keymaps that wait": [];
-    /// Files that are kept open for a client: dmabuf planes (two for each, because the renderer duplicates the
-    /// descriptor), fences that are waited for, keymaps that wait, sockets of sandboxes. Of the 400 buffers of a
-    /// browser with 30 tabs most share their memory or have one plane. Never more than half of the system's limit.
+    /// Files that are kept open for a client: dmabuf planes (two for each, because the descriptor is duplicated for the
+    /// display), fences that are waited for, keymaps that wait, sockets of sandboxes. Of the 400 buffers of a browser
+    /// with 30 tabs most share their memory or have one plane. Never more than half of the system's limit.
     Descriptors = 4_096, "descriptors": [];
     /// Exported and imported windows: a portal has one for each dialog.
     Foreign = 1_024, "windows known across programs": [

@@ -22,7 +22,7 @@ static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 pub struct Writing;
 
 impl Writing {
-    /// `None` while [`MOST_WRITTEN`] are being written.
+    /// `None` while `MOST_WRITTEN` are being written.
     pub fn begin() -> Option<Self> {
         let more = |count| (count < MOST_WRITTEN).then_some(count + 1);
         WRITTEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Writing)

@@ -25,7 +25,7 @@ const MOST_RETIRED: usize = 16;
 pub struct Retired(VecDeque<GlobalId>);
 
 impl Retired {
-    /// Announces the removal to clients. The global is destroyed after [`MOST_RETIRED`] further removals.
+    /// Announces the removal to clients. The global is destroyed after `MOST_RETIRED` further removals.
     pub fn retire(&mut self, display: &DisplayHandle, global: GlobalId) {
         display.disable_global::<State>(global.clone());
         self.0.push_back(global);

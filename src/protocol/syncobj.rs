@@ -11,7 +11,7 @@
 //!   commit ──► waits ─────────────────┴─► latched ─► composed or on a plane ─► release point ─► client draws again
 //! ```
 //!
-//! For buffers with an acquire point the implicit fences are not waited for.
+//! A commit with points does not wait for its buffer's implicit fences.
 
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::wayland_protocols::wp::linux_drm_syncobj::v1::server::wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1;

@@ -32,7 +32,7 @@ const MOST_TOKENS: usize = 64;
 #[derive(Clone, Copy, Debug)]
 struct Honoured(bool);
 
-/// Tokens that may still be used, the oldest first.
+/// Tokens that may still be used.
 #[derive(Debug, Default)]
 pub struct Tokens {
     kept: VecDeque<(Instant, XdgActivationToken, Option<ClientId>)>,

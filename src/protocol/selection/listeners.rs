@@ -2,7 +2,7 @@
 //!
 //! Each is sent all types of a selection at once, and is disconnected if its socket is full. So while a listener is
 //! behind, a new selection is refused and its source cancelled. A listener that reads nothing at all delays other
-//! clients only for [`PATIENCE`].
+//! clients only for `PATIENCE`.
 
 use smithay::reexports::wayland_server::{Client, Resource};
 
