@@ -1,5 +1,5 @@
-//! Limits how often a place in the code may log warnings and errors; further lines are counted. Libraries, too, warn each time a client
-//! does something wrong, and a client can do that as often as it likes.
+//! Limits how often a place in the code may log warnings and errors; further lines are counted. Libraries, too, warn
+//! each time a client does something wrong, and a client can do that as often as it likes.
 //!
 //! Lines about one known client are limited per client (`guard::complaint`). This limit is for all other lines.
 

@@ -10,8 +10,8 @@ use super::rules::Rules;
 use super::together::{Counts, Together};
 
 /// A client with more unread bytes than this is behind. The kernel's count, which includes its overhead for each write:
-/// a quarter of the default socket buffer, an eighth of the size that [`connect`](super::connection::connect) gets on Debian.
-/// The rest is for events that cannot wait.
+/// a quarter of the default socket buffer, an eighth of the size that [`connect`](super::connection::connect) gets on
+/// Debian. The rest is for events that cannot wait.
 const BEHIND_BYTES: std::ffi::c_int = 52 * 1024;
 /// With more unread bytes than this, the socket is nearly full: the rest is enough for the keys typed in ten seconds.
 const FULL_BYTES: std::ffi::c_int = 128 * 1024;

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //!   libwayland ── object made / gone ──────────► objects ─┐
-//!   modules ── a resource is kept for a client ───────────┴─► Account ── over its limit? ─► offence: protocol error,
-//!   disconnect
+//!   modules ── a resource is kept for a client ───────────┴─► Account ── over its limit? ─► protocol error (offence)
 //! ```
 //!
 //! Objects of all protocols are counted where libwayland creates and destroys them. The module that keeps another

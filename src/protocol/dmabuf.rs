@@ -8,8 +8,7 @@
 //!
 //! ```text
 //!   create ──────► renderer ┊ its thread imports it ┊ ─► created, or failed
-//!   create_immed ► renderer ┊          …            ┊ ─► the commits that waited for it are applied, or a protocol
-//!   error
+//!   create_immed ► renderer ┊          …            ┊ ─► commits that waited for it are applied, or protocol error
 //! ```
 //!
 //! No thread blocks meanwhile. A commit whose buffer is still being imported waits as it would for a fence

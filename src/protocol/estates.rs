@@ -5,8 +5,7 @@
 //! them, when no frame is delayed by that:
 //!
 //! ```text
-//!   client ends ─► libwayland: object, object, object …          (in one go: its own lists, and a callback for each
-//!   object)
+//!   client ends ─► libwayland: object, object, object …          (in one go: a callback for each object)
 //!                   └─► the first AT_ONCE run ─ the rest is queued ─┐
 //!   turn:       windows and popups are hidden                       ├─ a slice ─┐
 //!   turn:                             deadlines, drawing ───────────┘           ├─ a slice ─► … ─► queue empty

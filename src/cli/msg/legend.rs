@@ -4,8 +4,8 @@ use upbeat_record::ipc::message::Response;
 
 /// The columns of `upbeat msg windows`.
 const WINDOWS_LEGEND: &str = "\
-class   draws: after its frame callback; gated: before it, and the callback releases the frame; own-clock: by a timer of its
-        own; queued: ahead of time, into a queue
+class   draws: after its frame callback; gated: before it, and the callback releases the frame; own-clock: by a timer
+        of its own; queued: ahead of time, into a queue
 slope   how much later its frame comes if its callback comes 1 later: near 1 it draws after the callback, near 0 before
 asked   pacing that was requested (configuration, `upbeat msg pacing`); paced: pacing in use, for the reason above
 budget  time from its callback to the deadline of its frame; cost, cpu: wall-clock and CPU time of its frames (ms)
@@ -14,8 +14,8 @@ slack   further refreshes that it is given for a frame
 
 /// The sentences of `upbeat msg why-late`.
 const WHY_LATE_LEGEND: &str = "\
-A frame is late if it was not shown in the refresh that it was meant for. \"budgeted\" is the time that its client had, from
-its frame callback to its commit. A client that sometimes takes longer is given more (`upbeat msg windows`).
+A frame is late if it was not shown in the refresh that it was meant for. \"budgeted\" is the time that its client had,
+from its frame callback to its commit. A client that sometimes takes longer is given more (`upbeat msg windows`).
 ";
 
 /// The explanation of `response`; empty if it needs none.

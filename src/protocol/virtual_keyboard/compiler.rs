@@ -1,9 +1,8 @@
 //! The thread that reads and compiles clients' keymaps, with a cache of recent keymaps.
 //!
 //! ```text
-//!  keyboards ── one keymap each at a time ──► queue, client after client ──► memory: read ─┬► in the cache? ─►
-//!  compiled
-//!                                                                   else: its own reader ─┘
+//!  keyboards ── one keymap each at a time ──► queue, client after client ──► memory: read ─┬► cached? ─► compiled
+//!                                                                    else: its own reader ─┘
 //! ```
 
 use std::collections::VecDeque;

@@ -4,10 +4,10 @@
 //! a read that hangs gets no further readers, nor does any other client of its process; all other clients do:
 //!
 //! ```text
-//!   a client's file ─┬─ a reader of its process is late ──────────────────► refused
-//!                    ├─ a file of the client is being read, or no reader free ─► waits in the queue
-//!                    └─ else ─► read ─┬─ in time ─────────────────────────► compiled
-//!                                     └─ late: no longer waited for ──────► refused; the thread counts as late
+//!   a client's file ─┬─ a reader of its process is late ─────────────► refused
+//!                    ├─ another of its files is read, or none is free ► waits in the queue
+//!                    └─ else ─► read ─┬─ in time ────────────────────► compiled
+//!                                     └─ late: no longer waited for ─► refused; the thread counts as late
 //! ```
 
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! The source of a drag, and the feedback that its client gets: the type and the action of its target, and the outcome.
 //!
 //! A target may change its answer with every request. Only changes are sent, and only while the socket of the source's
-//! client has room, because otherwise requests of another client would disconnect it. When that client has read on, it is
-//! sent the newest state ([`catch_up`](super::catch_up)).
+//! client has room, because otherwise requests of another client would disconnect it. When that client has read on, it
+//! is sent the newest state ([`catch_up`](super::catch_up)).
 
 use std::os::fd::BorrowedFd;
 
