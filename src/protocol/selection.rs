@@ -3,7 +3,7 @@
 //! (`protocol::seat`). Clipboard managers get them without it ([`data_control`]).
 //!
 //! Smithay 0.7 removes a device from the seat's list when its client releases it, but not when the client is gone. Such
-//! devices are released here, with the next request of any client: a release can only be forged while a request is
+//! devices are released here, with the next request on a manager: a release can only be forged while a request is
 //! handled, and the list grows only with requests. Smithay also does not report a destroyed source before the focus
 //! changes, so that is done here, too.
 

@@ -144,7 +144,7 @@ pub fn apply(state: &mut State, wishes: Vec<Wish>, then: impl FnOnce(&mut State,
     }
 }
 
-/// The requested modes that differ from the current mode, or from the mode that a switch under way will set.
+/// The requested modes that are not the current mode, or will not stay so because a switch is under way.
 fn other_modes(state: &State, wishes: &[Wish]) -> Vec<(OutputId, Mode)> {
     let enabled = wishes.iter().filter(|wish| wish.enabled);
     let wanted = enabled.filter_map(|wish| hotplug::by_name(state, &wish.output).zip(wish.mode));

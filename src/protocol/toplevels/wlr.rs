@@ -238,7 +238,7 @@ impl Dispatch<ZwlrForeignToplevelHandleV1, WindowId, State> for Handlers {
         }
         let window = state.shell.window(*id).filter(|window| window.is_mapped());
         let Some(window) = window else { return };
-        // The socket of the window's client is full, so the events of this request would disconnect it.
+        // The window's client is behind: more events would fill its socket and disconnect it.
         if !window.hears_more() && !matches!(request, Request::Activate { .. }) {
             return;
         }
