@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn option_that_is_given_again_counts() {
-        // `upbeat-session` puts some options before the user's. Only `--output` may be repeated, so the last value of
-        // others counts.
+        // `upbeat-session` puts some options before the user's. Only `--output` may be given several times; of any
+        // other option the last value counts.
         let words = ["upbeat", "--backend", "drm", "--output", "1x1", "--backend", "headless", "--output", "2x2"];
         let cli = Cli::try_parse_from(words).unwrap();
         assert!(matches!(cli.session.backend, BackendKind::Headless), "{:?}", cli.session.backend);

@@ -30,8 +30,8 @@ impl ObjectData<State> for Covered {
         if asks_for_data(interface, message.opcode)
             && !state.protocols.selection.are_read_by_owners(interface, &state.display_handle)
         {
-            // The owner's socket is full, so it would be disconnected. The descriptor is closed with the message:
-            // nothing is pasted.
+            // The owner is behind: more events would fill its socket and disconnect it. The descriptor is closed with
+            // the message, so that the client reads an empty file.
             return None;
         }
         let met = catch(|| {

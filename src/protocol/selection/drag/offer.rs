@@ -56,8 +56,8 @@ impl Dispatch<WlDataOffer, DragOffer, State> for Handlers {
         match request {
             Request::Accept { mime_type, .. } => visit.accept(offer, mime_type),
             Request::Receive { mime_type, fd } => {
-                // The owner's socket is full, so this request would disconnect it. The descriptor is closed: no data
-                // comes.
+                // The owner is behind: more events would fill its socket and disconnect it. The descriptor is closed,
+                // so that the client reads an empty file.
                 let is_read = state.protocols.selection.are_read_by_owners("wl_data_offer", &state.display_handle);
                 if is_read && visit.may_receive(offer) {
                     let feedback = lock(visit.feedback());
