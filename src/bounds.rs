@@ -1,6 +1,6 @@
 //! Bounds for numbers that clients send. Smithay adds and multiplies them in `i32` (a debug build would panic on an
-//! overflow) and asserts that sizes are not negative, so they are brought into range before it sees them. No screen
-//! or window comes near the limits.
+//! overflow) and asserts that sizes are not negative, so they are brought into range before it sees them. No screen or
+//! window comes near the limits.
 
 /// The largest coordinate, offset or size that is passed on, in pixels or logical pixels. Products of two of them fit
 /// an `i64` with room to spare, and sums of thousands of them fit an `i32`.
@@ -12,28 +12,28 @@ pub const MAX_SCALE: i32 = 64;
 /// How deeply subsurfaces (or popups) may be nested: Smithay walks the tree by recursion.
 pub const MAX_NESTING: usize = 64;
 
-/// How many subsurfaces may hang on a surface, at any depth: all of a tree are looked at in a frame in which one of them is
-/// moved, some microseconds each. Of known programs none has more than a few dozen in one window.
+/// How many subsurfaces may hang on a surface, at any depth. A frame that moves one subsurface walks the whole tree, at
+/// some microseconds each. No known program has more than a few dozen subsurfaces in one window.
 pub const MAX_PARTS: usize = 1_024;
 
-/// How many of them may hang on another part, at any depth, instead of on the window itself. Smithay takes all that hangs on a
-/// synchronised part along with each commit of it, whether or not that has anything new, some 20 µs each: with a thousand, 4 KB
-/// of requests took 1.5 s. Of known programs none has more than one; a view that is scrolled has 64 contents, and this is three of
-/// them in each other.
+/// How many of these subsurfaces may have another subsurface as their parent, at any depth, instead of the window
+/// itself. With each commit of a synchronised subsurface, Smithay commits all its descendants too, changed or not, at
+/// some 20 µs each: with a thousand, 4 KB of requests took 1.5 s. No known program has more than one. A scroll view has
+/// 64 contents, so the limit allows three scroll views nested in each other.
 pub const MAX_DEEP_PARTS: usize = 192;
 
-/// A coordinate brought into range.
+/// The coordinate, clamped to `±MAX_EXTENT`.
 pub fn coordinate(value: i32) -> i32 {
     value.clamp(-MAX_EXTENT, MAX_EXTENT)
 }
 
-/// A size brought into range; negative sizes become zero.
+/// The size, clamped to `0..=MAX_EXTENT`.
 pub fn extent(value: i32) -> i32 {
     value.clamp(0, MAX_EXTENT)
 }
 
-/// The part of the interval `start .. start + length` that lies in range, as a start and a length. Keeps the
-/// meaning of "everything" (`0, i32::MAX`, as clients damage) where clamping start and length apart would not.
+/// The part of the interval `start .. start + length` that lies in range, as a start and a length. Keeps the meaning of
+/// "everything" (`0, i32::MAX`, as clients damage) where clamping start and length apart would not.
 pub fn interval(start: i32, length: i32) -> (i32, i32) {
     let end = coordinate_wide(i64::from(start) + i64::from(length.max(0)));
     let start = coordinate(start);
@@ -44,29 +44,26 @@ fn coordinate_wide(value: i64) -> i32 {
     value.clamp(i64::from(-MAX_EXTENT), i64::from(MAX_EXTENT)) as i32
 }
 
-/// A floating-point coordinate brought into range; what is not a number becomes zero.
+/// The coordinate, clamped to `±MAX_EXTENT`; NaN becomes zero.
 pub fn coordinate_f64(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(f64::from(-MAX_EXTENT), f64::from(MAX_EXTENT)) }
 }
 
-/// A position in a document that is scrolled over, or a length of it. Documents are longer than any window: positions have
-/// the 32 bits that the wire has for them, and what is made of them stays in that range, too, so that no sum of two ever
-/// overflows the 64 bits in which they are reckoned.
+/// A position or a length in a scrolled document. Documents are longer than any window. The wire carries 32 bits, and
+/// each result is clamped to that range again, so that the sum of two values never overflows the 64 bits used here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentUnit(i64);
 
 impl DocumentUnit {
-    /// The largest.
     pub const MAX: DocumentUnit = DocumentUnit(i32::MAX as i64);
-    /// The smallest.
     pub const MIN: DocumentUnit = DocumentUnit(i32::MIN as i64);
 
-    /// As a client says it: every value is in range.
+    /// From a request's argument: every `i32` is in range.
     pub const fn from_wire(value: i32) -> Self {
         DocumentUnit(value as i64)
     }
 
-    /// Brought into range.
+    /// The value, clamped to `MIN..=MAX`.
     pub const fn new(value: i64) -> Self {
         if value < Self::MIN.0 {
             Self::MIN
@@ -77,18 +74,17 @@ impl DocumentUnit {
         }
     }
 
-    /// A fraction, rounded down, brought into range; what is not a number becomes zero.
+    /// Rounds down and clamps; NaN becomes zero.
     pub fn from_f64(value: f64) -> Self {
         // The cast saturates.
         Self::new(value.floor() as i64)
     }
 
-    /// As a number.
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    /// As an event carries it.
+    /// As the argument of an event.
     pub const fn to_wire(self) -> i32 {
         self.0 as i32
     }

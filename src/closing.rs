@@ -1,13 +1,15 @@
-//! Closing files on a thread that waits for nobody.
+//! Closes files without blocking the main thread.
 //!
-//! A file of a file system that is a program (FUSE) or a network is flushed by whoever closes it, each time and by whatever
-//! descriptor, and that waits in the kernel for as long as the program likes: no signal ends it. Files that clients hand over
-//! with a request that takes one are looked at there (`lent_files`). But what they hand over with a bad request, or with none
-//! at all, is closed by libwayland itself, without a word to us, when it has no use for it or when its client goes.
+//! Closing a file of a network file system or of one that is a program (FUSE) flushes it, each time and through
+//! whichever descriptor. The caller then blocks in the kernel for as long as that program likes, and no signal ends it.
+//! For files that clients hand over with a valid request, the code that handles the request checks for this
+//! (`lent_files`). But a file sent with an invalid request, or with none, is closed by libwayland itself: at once, or
+//! when the client disconnects.
 //!
-//! So this program has a `close` of its own. The dynamic linker gives it to the libraries, as it would the C library's. On a
-//! thread that must not wait it looks what the file is, and leaves those that may wait to others; nothing else is different.
-//! (Another descriptor of the same file would not help: each is flushed. Nor can libwayland be kept from receiving one.)
+//! So this program has a `close` of its own, which the dynamic linker also gives to the libraries, in place of the C
+//! library's. On a thread that must not block, it checks the kind of file and leaves files that may block to another
+//! thread. Nothing else differs. (A duplicate of the descriptor would not help, because each is flushed. And libwayland
+//! cannot be kept from receiving descriptors.)
 
 #![expect(unsafe_code, reason = "a function of the C library is replaced")]
 
@@ -21,41 +23,42 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Statx, StatxFlags, open, statx
 use crate::lent_files;
 
 thread_local! {
-    /// Whether this thread waits for nobody. Without anything to initialise or to drop: files are closed at any time, also
-    /// while the thread is being taken apart.
+    /// This thread must not block. The flag needs no initialisation and no destructor, because files are closed at any
+    /// time, also while the thread is being torn down.
     static IS_SPARED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The kernel's `/proc`, which this program reads all the time: what it is known by for as long as it is held.
+/// The kernel's `/proc`, which this program reads all the time, and its device number. The descriptor stays open,
+/// because the number is only valid while something of the file system is open.
 static PROC: OnceLock<Option<(OwnedFd, Device)>> = OnceLock::new();
 
-/// The number of a file system: its major and minor part. Only while something of it is open nobody else gets it.
+/// The number of a file system: major and minor. No other file system gets it while a file of this one is open.
 type Device = (u32, u32);
 
-/// From now on nothing that is closed on this thread is waited for.
+/// From now on, closing a file on this thread does not block.
 pub fn spare_this_thread() {
     PROC.get_or_init(|| {
         let held = open("/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let device = device(&status(&held)?);
         (lent_files::is_kernels(&held)).then_some((held, device))
     });
-    // Whoever links this links the function below, too: what is in nobody's way may be left out.
+    // Refers to the function below, so that the linker keeps it in each program that links this.
     std::hint::black_box(close as unsafe extern "C" fn(c_int) -> c_int);
     IS_SPARED.set(true);
 }
 
-/// `close(2)`.
+/// Replaces the C library's `close(2)`.
 ///
 /// # Safety
-/// As of that: nobody uses `descriptor` any more.
+/// As for `close(2)`: `descriptor` is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn close(descriptor: c_int) -> c_int {
-    // What is asked below opens and closes files itself.
+    // The flag is cleared meanwhile, because the check opens and closes files itself.
     if IS_SPARED.replace(false) {
-        // SAFETY: whoever closes a descriptor has it.
+        // SAFETY: the caller owns the descriptor that it closes.
         let may_wait = descriptor >= 0 && may_wait(unsafe { BorrowedFd::borrow_raw(descriptor) });
         if may_wait {
-            // SAFETY: it is given up with the call.
+            // SAFETY: the caller gives the descriptor up with this call.
             lent_files::let_go(unsafe { OwnedFd::from_raw_fd(descriptor) });
         }
         IS_SPARED.set(true);
@@ -68,7 +71,8 @@ pub unsafe extern "C" fn close(descriptor: c_int) -> c_int {
     if done < 0 { -1 } else { 0 }
 }
 
-/// Whether closing it may wait. Asks no file system; what is no file at all costs one system call.
+/// Whether closing it may block. Sends no request to the file system. For pipes, sockets and the like it costs one
+/// system call.
 fn may_wait(file: BorrowedFd<'_>) -> bool {
     let Some(status) = status(file) else { return false };
     let is_stored =

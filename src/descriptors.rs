@@ -1,8 +1,9 @@
-//! How many descriptors there are left, and letting people in while there are.
+//! How many file descriptors are left, and which connections are accepted while they last.
 //!
-//! Every client is a descriptor, and every buffer of one. A process that has none left cannot even refuse: what waits at the
-//! door stays there, and keeps waking it. So beyond nine tenths nobody new is let in, and one descriptor is kept to turn
-//! people away with when all others are gone.
+//! Each client takes a descriptor, and so does each of its buffers. A process without free descriptors cannot even
+//! refuse a connection: it stays in the listening socket and keeps waking the loop. So when nine tenths are in use no
+//! new connection is accepted, and one descriptor is kept free: with it, connections are accepted and closed when all
+//! others are used.
 
 use std::fs::File;
 use std::io;
@@ -13,45 +14,46 @@ use std::sync::{Mutex, PoisonError};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-/// Of ten descriptors so many are for those who are there already.
+/// Of ten descriptors, so many may be in use before new connections are refused.
 const TENTHS_IN_USE: u64 = 9;
-/// People who are turned away in one go.
+/// Connections that are refused in one call.
 const AT_ONCE: usize = 64;
-/// People who are let in in one turn of the loop, at the door that all know: some 20 µs each. Who comes and goes as fast as
-/// we listen would keep everybody waiting at it.
+/// Connections that the public socket accepts in one turn of the loop, at some 20 µs each. Without the limit, a client
+/// that connects again and again as fast as it is accepted would block the loop.
 const IN_A_TURN: usize = 32;
 
-/// How many this process may have.
+/// The limit of this process (`RLIMIT_NOFILE`, soft).
 pub fn most() -> u32 {
     getrlimit(Resource::Nofile).current.map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX))
 }
 
-/// Whether `descriptor`, the lowest that was free, leaves so few that nobody new is let in.
+/// Whether `descriptor`, the lowest that was free, leaves too few for new connections.
 fn is_among_the_last(descriptor: RawFd) -> bool {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     u64::from(descriptor.unsigned_abs()) >= limit.saturating_mul(TENTHS_IN_USE) / 10
 }
 
-/// Whether so few descriptors are left that nothing new is begun.
+/// Whether too few descriptors are left to begin anything new.
 pub fn are_scarce() -> bool {
     // The kernel gives out the lowest that is free.
     spare().is_none_or(|probe| is_among_the_last(probe.as_raw_fd()))
 }
 
-/// Whether it may be otherwise the next time that somebody is let in.
+/// Whether the next call of `accept` may succeed.
 fn may_pass(error: &io::Error) -> bool {
     let scarce = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS].map(Errno::raw_os_error);
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error().is_some_and(|error| scarce.contains(&error))
 }
 
-/// Descriptors that are kept for what the session itself has to open: displays and input devices, after a switch of consoles all
-/// of them again. A device takes two, one of libseat and one of ours; a laptop with a dock has some 30 devices.
+/// Descriptors that are reserved for the session's own devices: displays and input devices, which are all opened again
+/// after a switch of consoles. A device takes two, one of libseat and one of ours; a laptop with a dock has some 30
+/// devices.
 const RESERVED: usize = 64;
 
-/// Those that nobody uses.
+/// Open files that serve only to keep their descriptors.
 static RESERVE: Mutex<Vec<OwnedFd>> = Mutex::new(Vec::new());
 
-/// Keeps descriptors for [`with_reserve`], as many of them as there are. Until then there are none.
+/// Fills the reserve for [`with_reserve`], as far as there are descriptors. It is empty before the first call.
 pub fn reserve() {
     let mut reserve = RESERVE.lock().unwrap_or_else(PoisonError::into_inner);
     let missing = RESERVED.saturating_sub(reserve.len());
@@ -60,8 +62,8 @@ pub fn reserve() {
 
 /// Opens a device that the session cannot do without, with the descriptors of the reserve.
 ///
-/// They are given up before the first try: of libseat a second one would be too late. Its client for seatd closes the connection
-/// when it has no descriptor for the answer, and the one for logind does not say that this was the reason.
+/// The reserve is freed before the first try, because libseat allows no second: its client for seatd closes the
+/// connection when it has no descriptor for the answer, and its client for logind does not report this reason.
 pub fn with_reserve<T>(open: impl FnOnce() -> T) -> T {
     RESERVE.lock().unwrap_or_else(PoisonError::into_inner).clear();
     let opened = open();
@@ -73,21 +75,21 @@ fn spare() -> Option<OwnedFd> {
     File::open("/dev/null").map(OwnedFd::from).ok()
 }
 
-/// Lets people in, one descriptor in hand.
+/// Accepts connections. Keeps one descriptor free, to refuse connections with when there is no other.
 #[derive(Debug)]
 pub struct Door {
     spare: Option<OwnedFd>,
-    /// It was said that nobody is let in.
+    /// The log says already that no connection is accepted.
     is_shut: bool,
 }
 
 impl Door {
-    /// Takes the descriptor.
+    /// Opens the spare descriptor.
     pub fn new() -> Self {
         Door { spare: spare(), is_shut: false }
     }
 
-    /// The next who is let in; `accept` brings one who waits. Others are turned away on the way.
+    /// The next connection that `accept` returns and that is let in. Refused connections are closed on the way.
     pub fn next(&mut self, mut accept: impl FnMut() -> io::Result<Option<UnixStream>>) -> Option<UnixStream> {
         for _ in 0..AT_ONCE {
             match accept() {
@@ -104,7 +106,7 @@ impl Door {
                 Err(error) => {
                     self.shut(Some(&error));
                     self.spare.take()?;
-                    // With the one in hand whoever waits is let in and turned away.
+                    // With the spare descriptor the connection is accepted and closed.
                     let _ = accept();
                     self.spare = spare();
                 }
@@ -113,8 +115,8 @@ impl Door {
         None
     }
 
-    /// Has `welcome` see to those who wait, no more than so many of them: who comes while others are let in waits for the next
-    /// turn.
+    /// Passes waiting connections to `welcome`, `IN_A_TURN` at most. The rest waits for the next turn, so that a
+    /// client which keeps connecting cannot block the loop.
     pub fn let_in(
         &mut self,
         mut accept: impl FnMut() -> io::Result<Option<UnixStream>>,
@@ -123,10 +125,10 @@ impl Door {
         std::iter::from_fn(|| self.next(&mut accept)).take(IN_A_TURN).for_each(welcome);
     }
 
-    /// The next at a socket that others chose.
+    /// The next connection at a socket that a client listens on.
     ///
     /// # Errors
-    /// When nobody can ever be let in there. That descriptors are few is not such a reason.
+    /// When the socket can never accept again. A lack of descriptors is no error here.
     pub fn next_of(&mut self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
         let mut broken = None;
         let next = self.next(|| match listener.accept() {
@@ -140,11 +142,11 @@ impl Door {
         broken.map_or(Ok(next), Err)
     }
 
-    /// Says once that nobody is let in.
+    /// Logs, once, that connections are refused.
     fn shut(&mut self, error: Option<&io::Error>) {
         if !std::mem::replace(&mut self.is_shut, true) {
             let error = error.map(tracing::field::display);
-            tracing::warn!(error, "nobody new is let in: nine of ten descriptors are in use");
+            tracing::warn!(error, "new connections are refused: nine of ten descriptors are in use");
         }
     }
 }
@@ -178,7 +180,7 @@ mod tests {
         assert_eq!(inside.len(), IN_A_TURN);
     }
 
-    /// One test: what it changes is the process's.
+    /// One test for all cases, because the limit that it changes applies to the whole process.
     #[test]
     fn the_door_is_shut_while_descriptors_are_few_and_nobody_is_left_waiting() {
         let directory = tempfile::tempdir().unwrap();
@@ -194,11 +196,11 @@ mod tests {
         let inside: Vec<_> = (0..50).map(|_| door.next(accept).expect("there is room")).collect();
         let highest = inside.iter().map(AsRawFd::as_raw_fd).max().unwrap() as u64;
         assert!(!are_scarce());
-        // Nine tenths are in use: who waits is turned away.
+        // Nine tenths are in use: new connections are refused.
         let before = limit(highest + 5);
         assert!(are_scarce());
         assert!(door.next(accept).is_none() && accept().unwrap().is_none(), "nobody waits any more");
-        // All of them are.
+        // All descriptors are in use.
         waiting.extend((0..3).map(|_| UnixStream::connect(&path).unwrap_or_else(|_| panic!("the limit is too low"))));
         limit(highest + 1);
         assert!(door.next(accept).is_none());
@@ -206,7 +208,7 @@ mod tests {
         assert!(door.next(accept).is_none(), "they were turned away meanwhile");
         waiting.push(UnixStream::connect(&path).unwrap());
         assert!(door.next(accept).is_some());
-        // The same at a socket of somebody else's, which is not given up for that.
+        // The same at a client's socket, which is kept nevertheless.
         waiting.extend((0..3).map(|_| UnixStream::connect(&path).unwrap()));
         let before = limit(highest + 1);
         assert!(door.next_of(&listener).is_ok_and(|next| next.is_none()));
@@ -215,7 +217,7 @@ mod tests {
         assert!(door.next_of(&listener).is_ok_and(|next| next.is_some()));
         let (none, _other) = UnixStream::pair().unwrap();
         assert!(door.next_of(&UnixListener::from(OwnedFd::from(none))).is_err(), "nobody listens there");
-        // What the session has to open is opened when none is left.
+        // The session's devices can be opened when no other descriptor is left.
         reserve();
         let highest = spare().unwrap().as_raw_fd() as u64;
         let before = limit(highest + 1);

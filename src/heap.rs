@@ -1,21 +1,21 @@
-//! How glibc's allocator treats pictures.
+//! Settings of glibc's allocator, so that the memory of freed pictures goes back to the system.
 //!
-//! A large block is memory of its own, which goes back to the system with it. But each one that is freed makes glibc
-//! take the next of that size from its heap, where a small block behind it keeps it for ever: after some mode changes a
-//! session had a picture more than it used (2.8 MiB at 1024 × 768), once, at some time.
-#![expect(unsafe_code, reason = "the allocator is told through libc")]
+//! A large block is mapped separately and unmapped when it is freed. But by default glibc raises its threshold with
+//! each such `free`, and then takes the next block of that size from its heap, where a small block behind it can keep
+//! it for ever. After some mode changes a session held a whole picture too many (2.8 MiB at 1024 × 768).
+#![expect(unsafe_code, reason = "only libc has these calls")]
 
-/// Blocks from this size on are memory of their own (bytes): less than a picture of any screen, and more than what is
-/// allocated with every frame.
+/// Blocks of this size or more are mapped separately (bytes). Less than a picture of any screen, and more than any
+/// block that is allocated with every frame.
 #[cfg(target_env = "gnu")]
 const LARGE: libc::c_int = 1 << 20;
 
-/// What the heap keeps at its end for the next time (bytes): what the scenes of a few windows come and go with. Left to
-/// itself it would be 128 KiB now, and go to the system and come back all the time.
+/// Free memory that the heap keeps at its end (bytes): enough for the scenes of a few windows, which are allocated and
+/// freed with each frame. The default of 128 KiB would go back to the system and return each time.
 #[cfg(target_env = "gnu")]
 const SPARE: libc::c_int = 2 * LARGE;
 
-/// Large blocks go back to the system when they are freed, always. To be called before there are threads.
+/// Makes freed large blocks go back to the system, always. To be called before there are threads.
 pub fn give_large_blocks_back() {
     #[cfg(target_env = "gnu")]
     // SAFETY: no other thread allocates meanwhile, and the values are such as the calls allow.

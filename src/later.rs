@@ -1,4 +1,4 @@
-//! What is done later on the main thread: at the end of what is heard, or after a while.
+//! Callbacks that run later on the main thread: after the events of this turn, or after a delay.
 
 use std::fmt;
 use std::os::fd::OwnedFd;
@@ -12,15 +12,15 @@ use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, 
 
 use crate::state::State;
 
-/// Something that is done once.
+/// A callback that runs once.
 type Act = Box<dyn FnOnce(&mut State)>;
 
-/// What is to be done when all that is heard in this turn was heard.
+/// Callbacks that run once all events of this turn are dispatched.
 #[derive(Default)]
 pub struct Later(Vec<Act>);
 
 impl Later {
-    /// Whether there is something to be done.
+    /// Whether callbacks are queued.
     pub fn is_waiting(&self) -> bool {
         !self.0.is_empty()
     }
@@ -32,20 +32,20 @@ impl fmt::Debug for Later {
     }
 }
 
-/// Does `act` when all that is heard in this turn was heard, and before anything follows from it: not while a client is read or
-/// taken apart.
+/// Queues `act` for the end of this turn's events, before any decision is made from them. It never runs while a client
+/// is being read or destroyed.
 pub fn soon(state: &mut State, act: impl FnOnce(&mut State) + 'static) {
     state.later.0.push(Box::new(act));
 }
 
-/// Does all that was to be done, and what that adds.
+/// Runs all queued callbacks, and the callbacks that they queue.
 pub fn attend(state: &mut State) {
     while !state.later.0.is_empty() {
         std::mem::take(&mut state.later.0).into_iter().for_each(|act| act(state));
     }
 }
 
-/// Does `act` in `wait`, and again after what it says then, if anything. Ended by removing what is returned.
+/// Calls `act` after `wait`, and again after each delay that it returns. Removing the returned token stops it.
 ///
 /// # Errors
 /// When the process has no descriptors left.
@@ -58,14 +58,15 @@ pub fn after(
     inserted.map_err(|refused| refused.error)
 }
 
-/// An event after a while, on `CLOCK_MONOTONIC`. What hears it says after how long there is another, if there is.
+/// A timer on `CLOCK_MONOTONIC`. Its callback returns the delay until the next event, or `None` for no further event.
 ///
-/// calloop's own timers are no descriptors: whoever waits for its loop from outside (`session/waiting`) would not hear them.
+/// A descriptor of its own, since calloop's timers have none: `session/waiting`, which waits for calloop's loop from
+/// outside, would not wake for them.
 #[derive(Debug)]
 struct After(Generic<OwnedFd>);
 
 impl After {
-    /// The first event is in `wait`.
+    /// Fires first after `wait`.
     fn new(wait: Duration) -> std::io::Result<Self> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
@@ -74,7 +75,7 @@ impl After {
     }
 }
 
-/// Rings in `wait`, and until it is set again.
+/// Fires after `wait`, and stays readable until it is set again.
 fn set(timer: &OwnedFd, wait: Duration) -> std::io::Result<()> {
     // A time of zero would disarm it.
     let wait = wait.max(Duration::from_nanos(1));

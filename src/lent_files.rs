@@ -1,8 +1,8 @@
-//! Files that clients hand over: they may lie where nobody answers.
+//! Files that clients hand over may be on file systems that block the caller.
 //!
-//! Reading, mapping, even closing a file of a file system that is a program (FUSE) or a network waits for whoever runs it, in
-//! the kernel, where nothing can be given a time limit. What a client hands over lies in memory, nearly always; what lies
-//! there or on a disk is used, and what does not is not touched.
+//! Reading, mapping, even closing a file of a network file system or of one that is a program (FUSE) blocks in the
+//! kernel until the server or the program answers, and no time limit can be set. Nearly all clients hand over memory.
+//! Files in memory or on a local disk are used; any other file is not touched.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, StatxFlags, fcntl_get_seals, statx};
 
-/// File systems whose files lie on this machine's own disks, or in its memory. Others wait for somebody else (a program,
-/// a network), or are no files at all but questions to the kernel (`/proc`), some of which it never answers.
+/// File systems whose files lie on this machine's own disks or in its memory. Other file systems wait for a program or
+/// a network, or are queries to the kernel (`/proc`), some of which it never answers.
 const LOCAL: [&str; 22] = [
     "ext2", "ext3", "ext4", "btrfs", "xfs", "f2fs", "zfs", "bcachefs", "jfs", "reiserfs", "nilfs2", "vfat", "exfat",
     "ntfs3", "squashfs", "erofs", "iso9660", "overlay", "tmpfs", "ramfs", "devtmpfs", "rootfs",
 ];
 
-/// File systems that are questions to the kernel, and whose files are closed without one.
+/// File systems whose files are queries to the kernel. Closing such a file never blocks.
 const KERNEL: [&str; 13] = [
     "proc",
     "sysfs",
@@ -38,12 +38,12 @@ const KERNEL: [&str; 13] = [
     "bpf",
 ];
 
-/// Whether nobody is waited for who uses this file.
+/// Whether the file can be used without blocking on a program or a network.
 pub fn is_at_hand(file: BorrowedFd<'_>) -> bool {
     is_memory(file) || is_local(mount_of(file), || has_device(file))
 }
 
-/// Whether somebody may be waited for by who closes it.
+/// Whether closing the file may block.
 pub fn may_wait_when_closed(file: BorrowedFd<'_>) -> bool {
     if is_memory(file) {
         return false;
@@ -52,24 +52,24 @@ pub fn may_wait_when_closed(file: BorrowedFd<'_>) -> bool {
     !mount.is_kernels() && !is_local(mount, || has_device(file))
 }
 
-/// Whether it is a question to the kernel, whose closing asks nobody.
+/// Whether the file is a query to the kernel, which never blocks when it is closed.
 pub fn is_kernels(file: impl AsFd) -> bool {
     mount_of(file.as_fd()).is_kernels()
 }
 
-/// How many files this process has left to be closed by others so far. For tests.
+/// How many files this process has left to its closing threads so far. For tests.
 pub fn left_to_others() -> usize {
     LEFT.load(Ordering::Relaxed)
 }
 
-/// Where a file lies.
+/// The mount that a file belongs to.
 #[derive(Debug, PartialEq, Eq)]
 enum Mount {
-    /// In a file system of this kind.
+    /// A file system of this kind, as the kernel names it.
     Of(String),
-    /// Nowhere that this process sees: in a container, say.
+    /// A mount that this process does not see: in a container, say.
     Elsewhere,
-    /// The kernel does not tell.
+    /// The kernel did not answer.
     Unknown,
 }
 
@@ -82,7 +82,7 @@ impl Mount {
 fn is_local(mount: Mount, has_device: impl FnOnce() -> bool) -> bool {
     match mount {
         Mount::Of(kind) => LOCAL.contains(&kind.as_str()),
-        // Anybody may make a file system that is a program there; what lies on a device is a disk's.
+        // In a container any user may mount a FUSE file system, so only a file on a block device counts as local.
         Mount::Elsewhere => has_device(),
         Mount::Unknown => true,
     }
@@ -99,22 +99,22 @@ fn mount_of(file: BorrowedFd<'_>) -> Mount {
     kind.map_or(Mount::Elsewhere, |kind| Mount::Of(kind.to_owned()))
 }
 
-/// Whether the file system of `file` lies on a block device. Asks no file system.
+/// Whether the file system of `file` lies on a block device. Sends no request to the file system.
 fn has_device(file: BorrowedFd<'_>) -> bool {
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
     statx(file, c"", flags, StatxFlags::empty()).is_ok_and(|status| status.stx_dev_major != 0)
 }
 
-/// Whether it lies in memory, where nobody is ever waited for. Asks no file system.
+/// Whether the file is memory, which never blocks. Sends no request to a file system.
 pub fn is_memory(file: BorrowedFd<'_>) -> bool {
     // Only memory can be sealed.
     fcntl_get_seals(file).is_ok()
 }
 
-/// What counts as somebody's for as long as a file is open, that is until its closing has returned.
+/// Counts a file for a client for as long as it is open, that is until `close` has returned.
 pub type Account = Box<dyn Any + Send>;
 
-/// A file that a client handed over and that nobody has looked at yet: it can be dropped without waiting.
+/// A file that a client handed over and that has not been checked yet. Dropping it does not block.
 #[derive(Debug)]
 pub struct Lent {
     file: Option<OwnedFd>,
@@ -122,39 +122,38 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// Takes it over.
     pub fn new(file: OwnedFd) -> Self {
         Lent { file: Some(file), account: None }
     }
 
-    /// Takes it over; `account` is dropped when it is closed, not before.
+    /// `account` is dropped when the file has been closed, not before.
     pub fn counted(file: OwnedFd, account: Option<Account>) -> Self {
         Lent { file: Some(file), account }
     }
 
-    /// The file, whose user may wait.
+    /// The file itself: using it may block.
     pub fn take(self) -> Option<OwnedFd> {
         self.take_counted().map(|(file, _)| file)
     }
 
-    /// The same with what counts it.
+    /// The file and its account.
     pub fn take_counted(mut self) -> Option<(OwnedFd, Option<Account>)> {
         self.file.take().map(|file| (file, self.account.take()))
     }
 
-    /// To ask the kernel about it, and nobody else.
+    /// For queries to the kernel only, because the file system may block.
     pub fn borrow(&self) -> Option<BorrowedFd<'_>> {
         self.file.as_ref().map(AsFd::as_fd)
     }
 
-    /// What it is. Asks no file system.
+    /// The kind of file. Sends no request to the file system.
     pub fn file_type(&self) -> Option<FileType> {
         let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
         let status = statx(self.borrow()?, c"", flags, StatxFlags::TYPE).ok()?;
         Some(FileType::from_raw_mode(status.stx_mode.into()))
     }
 
-    /// See [`is_memory`].
+    /// As [`is_memory`]; `false` once the file was taken.
     pub fn is_memory(&self) -> bool {
         self.file.as_ref().is_some_and(|file| is_memory(file.as_fd()))
     }
@@ -168,14 +167,15 @@ impl Drop for Lent {
     }
 }
 
-/// Stack of such a thread, in bytes.
+/// Stack of a closing thread, in bytes.
 const CLOSER_STACK: usize = 64 * 1024;
-/// Files whose closing may wait are closed by so many threads at most: each that waits for good keeps one.
+/// Closing threads at most: a file whose file system never answers blocks one of them for good.
 const MOST_CLOSERS: usize = 16;
-/// So long one that has nothing to do waits for more: the next of a client that lends many comes sooner.
+/// A closing thread without work waits so long before it ends, because a client that hands over many files sends the
+/// next one sooner.
 const LINGERS: Duration = Duration::from_secs(1);
 
-/// Files that are to be closed, and who does.
+/// Files that wait to be closed, and the threads that close them.
 #[derive(Debug)]
 struct Closers {
     files: VecDeque<(OwnedFd, Option<Account>)>,
@@ -191,12 +191,12 @@ fn closers() -> MutexGuard<'static, Closers> {
     CLOSERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets go of a file that is not at hand: closing it may wait, for as long as its owner likes, so that somebody else does.
+/// Leaves the file to a closing thread, because closing it may block for as long as its file system likes.
 pub fn let_go(file: OwnedFd) {
     let_go_counted(file, None);
 }
 
-/// The same; it counts until its closing has returned.
+/// As [`let_go`]; `account` is dropped when `close` has returned.
 pub fn let_go_counted(file: OwnedFd, account: Option<Account>) {
     LEFT.fetch_add(1, Ordering::Relaxed);
     let mut closers = closers();
@@ -205,7 +205,7 @@ pub fn let_go_counted(file: OwnedFd, account: Option<Account>) {
         let thread = std::thread::Builder::new().name("closer".to_owned()).stack_size(CLOSER_STACK);
         match thread.spawn(close_all) {
             Ok(_) => closers.threads += 1,
-            Err(error) => tracing::error!(%error, threads = closers.threads, "nobody new closes files that may wait"),
+            Err(error) => tracing::error!(%error, threads = closers.threads, "cannot start a thread that closes files"),
         }
     }
     TO_CLOSE.notify_one();
@@ -243,14 +243,14 @@ mod tests {
     fn memory_and_local_files_are_at_hand_and_others_are_told_by_their_mount() {
         let memory = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         assert!(is_at_hand(memory.as_fd()));
-        // Some questions to the kernel are never answered.
+        // The kernel never answers some queries.
         let question = fs::File::open("/proc/self/status").unwrap();
         assert_eq!(mount_of(question.as_fd()), Mount::Of("proc".to_owned()));
         assert!(!is_at_hand(question.as_fd()) && !has_device(question.as_fd()));
         assert!(!may_wait_when_closed(memory.as_fd()) && !may_wait_when_closed(question.as_fd()));
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         assert!(is_at_hand(file.as_fd()) && !may_wait_when_closed(file.as_fd()));
-        // What lies in no mount that this process sees.
+        // A file in no mount that this process sees.
         let elsewhere = fs::File::open("/proc/self/ns/net").unwrap();
         assert!(may_wait_when_closed(elsewhere.as_fd()));
         for (mount, has_device, is_at_hand) in [

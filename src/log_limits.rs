@@ -1,7 +1,7 @@
-//! Warnings that come too often are counted instead of written, whoever is the cause: libraries warn, too, of what clients
-//! do, as often as they do it.
+//! Limits how often a place in the code may log warnings and errors; further lines are counted. Libraries, too, warn
+//! each time a client does something wrong, and a client can do that as often as it likes.
 //!
-//! What is known to be one client's doing is counted for that client (`guard::complaint`); this is for the rest.
+//! Lines about one known client are limited per client (`guard::complaint`). This limit is for all other lines.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -13,9 +13,9 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// In so long …
+/// In this period …
 const WHILE: Duration = Duration::from_secs(1);
-/// … so many lines are written from one place of the program: more than anybody reads.
+/// … one place in the code may write so many lines: more than a person reads.
 const LINES: u32 = 20;
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ struct Place {
     lines: u32,
 }
 
-/// Keeps lines back, and says to `log` how many.
+/// Drops lines beyond the limit and writes their number to `log`.
 #[derive(Debug)]
 pub struct LogLimits<W> {
     log: Mutex<W>,
@@ -32,12 +32,11 @@ pub struct LogLimits<W> {
 }
 
 impl<W: Write> LogLimits<W> {
-    /// None kept back yet.
     pub fn new(log: W) -> Self {
         LogLimits { log: Mutex::new(log), places: Mutex::default() }
     }
 
-    /// Whether a line from the place of `metadata` may be written at `now`.
+    /// Whether a line from the callsite of `metadata` may be written at `now`.
     fn may_write(&self, metadata: &Metadata<'_>, now: Instant) -> bool {
         if *metadata.level() > Level::WARN {
             return true;
@@ -74,7 +73,7 @@ mod tests {
 
     use tracing_subscriber::layer::SubscriberExt;
 
-    /// Everything that was written.
+    /// Collects the written bytes.
     #[derive(Clone, Default)]
     struct Paper(Arc<Mutex<Vec<u8>>>);
 
@@ -104,7 +103,7 @@ mod tests {
             flood(22_000);
             (0..100).for_each(|_| tracing::debug!("asked for"));
             tracing::warn!("another");
-            // All that takes less than a second; else a few more were written.
+            // The whole test takes less than a second; on a slower machine a few more lines are written.
             assert!((20..200).contains(&lines("flooded")), "{}", lines("flooded"));
             std::thread::sleep(WHILE);
             flood(1);

@@ -1,14 +1,14 @@
-//! Lines that libraries log as errors and that are none: our own code reports what becomes of the matter.
+//! Filters lines that libraries log as errors although nothing is wrong. Our own code reports the outcome.
 //!
-//! * EGL calls back with each error of a device that is only tried out, and Smithay logs it. A device that does not draw is
-//!   passed over, and the reason is told then ([`probing`]).
-//! * Smithay drops the DRM master when a session is paused. The session's daemon has done so by then, and the kernel says
-//!   that there is nothing to drop.
-//! * A client that was told of an error goes on until it reads of it. What it says meanwhile is passed over, and
-//!   `wayland-server` logs each such request.
-//! * libwayland ends its lines where `wayland-backend` begins another: that one is empty.
+//! * EGL calls back for each error of a device that is only probed, and Smithay logs it. A device that cannot render is
+//!   skipped, and our code logs the reason ([`probing`]).
+//! * Smithay drops the DRM master when a session is paused. The session's daemon has done so already, so the kernel
+//!   reports an error.
+//! * A client goes on sending until it reads its protocol error. Its requests are ignored, and `wayland-server` logs
+//!   each.
+//! * libwayland ends its lines where `wayland-backend` begins a new one, which leaves an empty line.
 //!
-//! All else is written, from the same places, too.
+//! All other lines from the same places are written.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -18,26 +18,26 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// The part of Smithay that speaks of EGL.
+/// Log target of Smithay's EGL code.
 const EGL: &str = "smithay::backend::egl";
-/// The part that has DRM devices.
+/// Log target of Smithay's DRM devices.
 const DRM_DEVICE: &str = "smithay::backend::drm::device";
-/// How the lines on a master that is dropped begin.
+/// Start of the lines about a DRM master that is dropped.
 const MASTER_DROPPED: &str = "Failed to drop drm master state";
 
-/// What libraries that know the crate `log` say has this target.
+/// Target of all lines from libraries that log with the crate `log`.
 const LOG: &str = "log";
-/// How the lines on clients that were told of an error begin.
+/// Start of the lines about clients that have a protocol error already.
 const DEAD_CLIENT: &str = "Receiving a request from a dead client";
 
 thread_local! {
-    /// A device is being tried out on this thread.
+    /// A device is being probed on this thread.
     static PROBING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Tries out whether a device draws: errors of EGL are answers meanwhile, and not logged.
+/// Probes whether a device can render. EGL errors are expected meanwhile, so they are not logged.
 pub fn probing<T>(probe: impl FnOnce() -> T) -> T {
-    /// Ends it, also when `probe` panics.
+    /// Ends the probe, even if `probe` panics.
     struct Probe(bool);
     impl Drop for Probe {
         fn drop(&mut self) {
@@ -48,7 +48,7 @@ pub fn probing<T>(probe: impl FnOnce() -> T) -> T {
     probe()
 }
 
-/// Keeps these lines back.
+/// Filters the lines named in the module's documentation.
 #[derive(Debug, Default)]
 pub struct LogNoise;
 
@@ -66,7 +66,6 @@ impl<S: Subscriber> Layer<S> for LogNoise {
     }
 }
 
-/// What `event` says.
 fn message_of(event: &Event<'_>) -> String {
     struct Message(String);
     impl Visit for Message {
@@ -103,7 +102,7 @@ mod tests {
         }
     }
 
-    /// What is written of what `speak` logs.
+    /// The lines that the filter lets through while `speak` runs.
     fn written(speak: impl FnOnce()) -> String {
         let paper = Paper::default();
         let writer = paper.clone();

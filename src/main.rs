@@ -10,19 +10,19 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use upbeat::log_limits::LogLimits;
 use upbeat::log_noise::LogNoise;
 
-/// What is logged unless `UPBEAT_LOG` says otherwise: what is wrong, where the session is, and who draws.
+/// Default for `UPBEAT_LOG`: warnings, where the session runs, and its renderer.
 const DEFAULT_LOG: &str = "warn,upbeat::session::hello=info,upbeat::session::renderer=info";
-/// Lines of the log that may wait to be written.
+/// Lines of the log that may wait for the writing thread; further ones are lost.
 const LINES_WAITING: usize = 4_096;
 
 fn main() -> ExitCode {
     upbeat::heap::give_large_blocks_back();
     let cli = upbeat::cli::Cli::from_arguments();
-    // On a thread of its own: a pipe that nobody reads, or a full disk, is nothing to the session. What does not fit is lost.
+    // On a thread of its own, so that a full pipe or disk cannot block the session. Lines that do not fit are lost.
     let writer = || NonBlockingBuilder::default().buffered_lines_limit(LINES_WAITING).finish(std::io::stderr());
     let (log, _ends_last) = upbeat::session::signals::out_of_reach(writer);
     let filter = EnvFilter::try_from_env("UPBEAT_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
-    // A log that is asked for has everything.
+    // A user who sets `UPBEAT_LOG` gets every line.
     let is_default = std::env::var_os("UPBEAT_LOG").is_none();
     tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -43,13 +43,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether what was printed went to a pipe that was closed, as `head` does when it has enough: that is no mistake. (A session that
-/// hangs up is another error, around this one.)
+/// Whether the output went to a closed pipe. That is no error: `head`, for example, closes it when it has enough. (When
+/// a session hangs up, this error is wrapped in another.)
 fn nobody_reads(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// What is wrong and why. Many errors name their cause themselves: it is not said twice.
+/// The error and its causes. A cause that the text names already is not repeated.
 fn sentence(error: &anyhow::Error) -> String {
     error.chain().skip(1).fold(error.to_string(), |text, cause| {
         let cause = cause.to_string();

@@ -1,20 +1,20 @@
-//! The one counter behind everything that is looked at again only after it changed.
+//! A change counter: users of a value compare it to see whether the value changed.
 
-/// Another number after each change of something. Whoever kept an earlier one knows whether anything changed since, without
-/// looking at the thing itself.
+/// Advances with each change of a value. Code that kept an earlier revision can tell whether anything changed since,
+/// without looking at the value itself.
 ///
-/// It is compared, and nothing else: it is no id, no count to be shown, and never sent to a client (serials of protocols wrap
-/// around, this does not: with a change in each nanosecond 64 bits last for 584 years).
+/// It is only compared. It is no id, no count to be shown, and never sent to a client: serials of protocols wrap
+/// around, and this does not (with a change in each nanosecond 64 bits last for 584 years).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision(u64);
 
 impl Revision {
-    /// Something changed, or may have.
+    /// The value changed, or may have.
     pub const fn advance(&mut self) {
         self.0 += 1;
     }
 
-    /// How many changes there were since it was `earlier`; `None` if that is the number of something else, and lies ahead.
+    /// Number of changes since `earlier`; `None` if `earlier` lies ahead and so belongs to another value.
     pub fn changes_since(self, earlier: Revision) -> Option<usize> {
         usize::try_from(self.0.checked_sub(earlier.0)?).ok()
     }

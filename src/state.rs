@@ -1,7 +1,7 @@
-//! The compositor's state: holds the parts, has no logic. Each part belongs to the room that it is named after.
+//! The compositor's state: it holds the parts and has no logic. Each part belongs to the module of the same name.
 //!
-//! Rust cannot hide a field of [`State`] from single rooms: `tests/architecture` checks which rooms name it, and the fields of
-//! each part are private to its room.
+//! Rust cannot hide a field of [`State`] from single modules, so `tests/architecture` checks which modules name it. The
+//! fields of each part are private to its module.
 
 use std::sync::Arc;
 
@@ -26,25 +26,24 @@ pub struct State {
     pub display_handle: DisplayHandle,
     /// Adds and removes event sources.
     pub loop_handle: LoopHandle<'static, State>,
-    /// What everything here reads the time from.
+    /// Source of the session's time; a test can set it.
     pub clock: SessionClock,
-    /// What is done when all that is heard in this turn was heard.
+    /// Callbacks for the end of this turn's events.
     pub(crate) later: Later,
-    /// What clients may have and do.
+    /// Limits and privileges of clients.
     pub rules: Arc<Rules>,
-    /// What each Wayland protocol remembers, one field per protocol.
+    /// The state of each Wayland protocol, one field per protocol.
     pub protocols: Protocols,
     /// Windows, popups, stacking, interactive move and resize.
     pub shell: Shell,
-    /// Keyboard shortcuts: input acts by them, and outputs show them in the list of shortcuts.
+    /// Keyboard shortcuts: input runs them, and outputs draw the list of them.
     pub bindings: Bindings,
     /// The seat, its focus and the cursor.
     pub input: Input,
-    /// Content-update queues.
     pub surfaces: Surfaces,
-    /// Outputs, from need to light.
+    /// Outputs and their frames, from the scheduled repaint to light.
     pub outputs: Outputs,
-    /// What runs besides: displays, the command, the way out.
+    /// Displays, the command that runs inside, and the end of the session.
     pub session: Session,
 }
 
@@ -54,7 +53,7 @@ impl State {
         Self::with_clock(display_handle, loop_handle, SessionClock::default())
     }
 
-    /// The same on a clock that a test moves.
+    /// As [`new`](Self::new), with a clock that a test moves.
     pub fn with_clock(
         display_handle: DisplayHandle,
         loop_handle: LoopHandle<'static, State>,

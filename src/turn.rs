@@ -1,5 +1,4 @@
-//! How a picture lies on a panel, or in a buffer: turned and mirrored in one of the eight ways of `wl_output.transform`.
-//! Pure.
+//! Output and buffer transforms: the eight values of `wl_output.transform`. Pure.
 //!
 //! ```text
 //!   upright           mirror (left for right), if it is         turn, anticlockwise          on the panel
@@ -8,8 +7,8 @@
 //!   └─────┘           └─────┘                                   B───┘    A was)              A───┘
 //! ```
 //!
-//! Of Smithay 0.7 only sizes and the transforms of textures are used: its rectangles are turned the other way round than its
-//! points are for the mirrored quarter turns, and a client's rectangles clockwise.
+//! Of Smithay 0.7's `Transform` only sizes and texture transforms are used. For the mirrored quarter turns it turns
+//! rectangles the other way round than points, and it turns a client's rectangles clockwise.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,10 +16,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use smithay::utils::{Coordinate, Point, Rectangle, Size, Transform};
 
-/// Quarter turns of a whole one.
+/// Quarter turns in a full turn.
 const QUARTERS: u8 = 4;
 
-/// One of the eight ways: mirrored left for right or not, then turned anticlockwise by quarters.
+/// A transform: mirrored left for right or not, then turned anticlockwise by quarters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Turn {
@@ -28,15 +27,13 @@ pub struct Turn {
     quarters: u8,
 }
 
-/// A word that names no transform.
+/// Parse error: the word names no transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected normal, 90, 180, 270, flipped, flipped-90, flipped-180 or flipped-270")]
 pub struct UnknownTurn;
 
 impl Turn {
-    /// As it is.
     pub const NORMAL: Turn = Turn { is_mirrored: false, quarters: 0 };
-    /// All of them.
     pub const ALL: [Turn; 8] = [
         Turn::NORMAL,
         Turn { is_mirrored: false, quarters: 1 },
@@ -48,40 +45,40 @@ impl Turn {
         Turn { is_mirrored: true, quarters: 3 },
     ];
 
-    /// What undoes it.
+    /// The transform that undoes this one.
     pub const fn inverse(self) -> Self {
-        // Mirrored ones undo themselves.
+        // A mirrored transform is its own inverse.
         let quarters = if self.is_mirrored { self.quarters } else { (QUARTERS - self.quarters) % QUARTERS };
         Turn { quarters, ..self }
     }
 
-    /// This, and then `next`.
+    /// This transform followed by `next`.
     pub const fn then(self, next: Turn) -> Self {
         let own = if next.is_mirrored { QUARTERS - self.quarters } else { self.quarters };
         Turn { is_mirrored: self.is_mirrored != next.is_mirrored, quarters: (next.quarters + own) % QUARTERS }
     }
 
-    /// Whether what was wide becomes high.
+    /// Whether width and height are swapped.
     pub const fn swaps_sides(self) -> bool {
         self.quarters % 2 == 1
     }
 
-    /// Whether left and right change places before it is turned.
+    /// Whether left and right are swapped before the turn.
     pub const fn is_mirrored(self) -> bool {
         self.is_mirrored
     }
 
-    /// How often it is turned by a quarter, anticlockwise: 0 to 3.
+    /// Quarter turns, anticlockwise: 0 to 3.
     pub const fn quarters(self) -> u8 {
         self.quarters
     }
 
-    /// How large something of `size` is afterwards.
+    /// The size after the transform.
     pub fn size<N: Coordinate, Kind>(self, size: Size<N, Kind>) -> Size<N, Kind> {
         if self.swaps_sides() { Size::from((size.h, size.w)) } else { size }
     }
 
-    /// Where `point` of something of size `area` is afterwards.
+    /// `point` after the transform, in an area of size `area` before the transform.
     pub fn point<N: Coordinate, Kind>(self, point: Point<N, Kind>, area: Size<N, Kind>) -> Point<N, Kind> {
         let Size { w, h, .. } = area;
         let (x, y) = (if self.is_mirrored { w - point.x } else { point.x }, point.y);
@@ -93,14 +90,14 @@ impl Turn {
         })
     }
 
-    /// Where `rect` of something of size `area` is afterwards.
+    /// `rect` after the transform, in an area of size `area` before the transform.
     pub fn rect<N: Coordinate, Kind>(self, rect: Rectangle<N, Kind>, area: Size<N, Kind>) -> Rectangle<N, Kind> {
         let end = Point::from((rect.loc.x + rect.size.w, rect.loc.y + rect.size.h));
         let (a, b) = (self.point(rect.loc, area), self.point(end, area));
         Rectangle::new(Point::from((a.x.min(b.x), a.y.min(b.y))), self.size(rect.size))
     }
 
-    /// The pixels of a picture of `width` × `height`, row by row, as they lie afterwards.
+    /// Transforms a picture of `width` × `height` pixels, row by row.
     pub fn pixels(self, pixels: &[u32], (width, height): (i32, i32)) -> Vec<u32> {
         let (area, back) = (Size::<i32, Pixels>::from((width, height)), self.inverse());
         let turned = self.size(area);
@@ -113,7 +110,7 @@ impl Turn {
     }
 }
 
-/// Coordinates in a picture.
+/// Coordinate kind for `Size`: pixels of a picture.
 #[derive(Debug)]
 struct Pixels;
 

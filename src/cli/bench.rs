@@ -22,7 +22,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Bench {
-    /// Compare the pacings: each in a headless session of its own, with the same client and the same costs.
+    /// Compare the pacings with the same client and the same costs, each in a headless session of its own.
     Latency {
         #[command(flatten)]
         options: LatencyOptions,
@@ -30,7 +30,7 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
-    /// Play an animation with heavy frames by vsync and ahead, each in a headless session of its own.
+    /// Play an animation with heavy frames, once with vsync and once ahead, each in a headless session of its own.
     Smoothness {
         #[command(flatten)]
         options: SmoothnessOptions,
@@ -38,7 +38,7 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
-    /// Let windows appear, grow and go on a slow renderer, with frames rendered ahead and without.
+    /// Open, resize and close windows on a slow renderer, with frames rendered ahead and without.
     Animations {
         #[command(flatten)]
         options: AnimationOptions,
@@ -46,7 +46,8 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
-    /// Be those windows: open them in the session at WAYLAND_DISPLAY and print what both sides used, as JSON.
+    /// Client of `animations`: open its windows in the session at WAYLAND_DISPLAY and print both sides' processor time
+    /// as JSON.
     Windows {
         #[command(flatten)]
         options: WindowsOptions,
@@ -59,7 +60,7 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
-    /// Scroll over a long document: moved by the compositor, by its client with a viewport, and rendered each frame.
+    /// Scroll a long document: moved by the compositor, by its client with a viewport, and rendered in each frame.
     Scroll {
         #[command(flatten)]
         options: ScrollBenchOptions,
@@ -67,22 +68,24 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
-    /// Be that document: show it in the session at WAYLAND_DISPLAY, scroll, and print what it took, as JSON.
+    /// Client of `scroll`: show its document in the session at WAYLAND_DISPLAY, scroll, and print the costs as JSON.
     Scroller {
         #[command(flatten)]
         options: PageOptions,
     },
-    /// Be that animation: play it in the session at WAYLAND_DISPLAY, press, and print how soon it answered, as JSON.
+    /// Client of `interrupt`: play its animation in the session at WAYLAND_DISPLAY, press a key, and print the delay as
+    /// JSON.
     Player {
         #[command(flatten)]
         options: PlayerOptions,
     },
-    /// Be two windows, press a key that makes the overview come and go, and print when, as JSON.
+    /// Open two windows, press a key that opens and closes the overview, and print the times as JSON.
     Overview {
         #[command(flatten)]
         options: OverviewOptions,
     },
-    /// Draw ink under a hand in every mode, each in a headless session of its own; figures come from recorded pixels.
+    /// Draw ink under a moving pen in every mode, each in a headless session of its own; figures come from recorded
+    /// pixels.
     Ink {
         #[command(flatten)]
         options: InkOptions,
@@ -90,17 +93,17 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
-    /// Be that sheet: draw in the session at WAYLAND_DISPLAY, and print what was drawn, as JSON.
+    /// Client of `ink`: draw in the session at WAYLAND_DISPLAY, and print the strokes as JSON.
     Sheet {
         #[command(flatten)]
         options: SheetOptions,
     },
-    /// Be the animation: play it in the session at WAYLAND_DISPLAY and print what was shown, as JSON.
+    /// Client of `smoothness`: play its animation in the session at WAYLAND_DISPLAY and print the shown frames as JSON.
     Game {
         #[command(flatten)]
         options: GameOptions,
     },
-    /// Be the client: measure the session at WAYLAND_DISPLAY, of this or any other compositor.
+    /// Client of `latency`: measure the session at WAYLAND_DISPLAY, of this or any other compositor.
     Probe {
         #[command(flatten)]
         options: Box<ClientOptions>,

@@ -1,4 +1,4 @@
-//! A word of the command line that is no subcommand and no option: mostly a program to run, or a typo.
+//! Hints for a command line with an unknown word: mostly a program to run, or a typo.
 
 use std::ffi::{OsStr, OsString};
 
@@ -7,19 +7,20 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::session::programs::is_program;
 
-/// How alike a word and one of ours must be for that to be meant (0 to 1, Jaro-Winkler).
+/// Least similarity of an unknown word and a subcommand at which the subcommand is suggested (0 to 1, Jaro-Winkler).
 const ALIKE: f64 = 0.8;
 
-/// What the first word that makes no sense is taken for.
+/// The meaning of the first unknown word.
 pub(super) enum Meant {
-    /// A program, as the arguments say it that run it in a session.
+    /// A program: the arguments that run it in a session.
     Program(Vec<OsString>),
-    /// A mistake.
+    /// A mistake: the error to print, with a suggestion if there is one.
     Nothing(Error),
 }
 
-/// What `arguments` (without our own name) mean, which are an `error`; some `parse` by themselves. Who begins with one of our own `words`, or with one that is
-/// much like it, means that; a typo is never run.
+/// Interprets `arguments` (without the program's name), which failed to parse with `error`. `parse` tells whether a
+/// part of them is valid. If they begin with one of our subcommands in `words`, or with a similar word, that subcommand
+/// is suggested, so that a typo is never run as a program.
 pub(super) fn meant(
     error: Error,
     arguments: &[OsString],
@@ -41,7 +42,7 @@ pub(super) fn meant_where(
         Some(ContextValue::String(word)) => word.clone(),
         _ => return Meant::Nothing(error),
     };
-    // The same word may be the value of an option before it.
+    // The same word may also be the value of an option before it.
     let mut places = arguments.iter().enumerate().filter(|(_, argument)| **argument == *told).map(|(at, _)| at);
     let at = places.find(|at| parse(&arguments[..*at]));
     let Some(at) = at.filter(|_| is_word && !told.starts_with('-')) else { return Meant::Nothing(error) };

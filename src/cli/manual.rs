@@ -1,6 +1,6 @@
-//! The pages of documentation as manual pages: their Markdown in the language of `man`.
+//! Converts the documentation from Markdown to manual pages (`man`).
 
-/// A page: its name, section, what it is in a few words, and its text.
+/// A page: its name, section, summary and text.
 struct Source {
     name: &'static str,
     section: u8,
@@ -26,7 +26,7 @@ const SOURCES: [Source; 2] = [
 /// Every option with its default: the last part of the page on the configuration.
 const OPTIONS: &str = include_str!("../../config/default.toml");
 
-/// All of them: names of files and what is in them.
+/// File name and content of each page.
 pub(super) fn pages() -> impl Iterator<Item = (String, String)> {
     SOURCES.iter().map(|source| {
         let options = match source.section {
@@ -59,20 +59,20 @@ fn page(source: &Source) -> String {
     out
 }
 
-/// Text that stays as it is, line for line.
+/// Preformatted text, line for line.
 fn plain_block(text: &str) -> String {
     let lines = text.lines().map(|line| format!("{}\n", escaped(line)));
     format!(".PP\n.RS 4\n.nf\n{}.fi\n.RE\n", lines.collect::<String>())
 }
 
-/// The first cells of a row, and what the last one says of them.
+/// A row of a table: its last cell describes the cells before it.
 fn row_of_table(row: &str) -> String {
     let cells: Vec<String> = row.trim_end_matches('|').split(" | ").map(|cell| cell.trim().replace('`', "")).collect();
     let Some((about, names)) = cells.split_last().filter(|(about, _)| !about.is_empty()) else { return String::new() };
     format!(".TP\n{}\n{}\n", escaped(&names.join("  ")), escaped(&without_links(about)))
 }
 
-/// Text without what only Markdown needs: code marks, and the targets of links.
+/// Text without code marks and link targets, which only Markdown needs.
 fn without_links(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -83,7 +83,7 @@ fn without_links(text: &str) -> String {
     (out + rest).replace(['[', '`'], "")
 }
 
-/// As `man` reads it: backslashes, hyphens that are meant, and lines that begin like a command.
+/// Escapes backslashes, literal hyphens, and lines that begin like a command, for `man`.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }

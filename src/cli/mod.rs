@@ -1,7 +1,7 @@
 //! The command line.
 //!
-//! Without a subcommand `upbeat` runs a session. Every subcommand has a file of its own here: its arguments and what
-//! it does with them.
+//! Without a subcommand `upbeat` runs a session. Each subcommand has a file of its own here, with its arguments and its
+//! implementation.
 
 mod bench;
 mod hint;
@@ -21,9 +21,9 @@ use hint::Meant;
 
 /// A Wayland compositor that keeps time.
 ///
-/// Runs a session and, in it, COMMAND; the session ends with the command and with its exit status. Without a command
-/// it stays up until it is told to end (SIGTERM, Ctrl+C or `upbeat msg quit`). The dashes before COMMAND may be left out where
-/// it is no subcommand.
+/// Runs a session and, in it, COMMAND; the session ends with the command and with its exit status. Without a command it
+/// runs until it is told to end (SIGTERM, Ctrl+C or `upbeat msg quit`). The dashes before COMMAND may be left out if it
+/// is not the name of a subcommand.
 #[derive(Debug, Parser)]
 #[command(
     name = "upbeat",
@@ -41,7 +41,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Ask a running session, or tell it something.
+    /// Query or control a running session.
     Msg(msg::Arguments),
     /// Check a configuration file.
     Validate(validate::Arguments),
@@ -51,7 +51,7 @@ enum Command {
     Trace(trace::Arguments),
     /// Measure latency and drops.
     Bench(bench::Arguments),
-    /// Print what a shell reads to complete command lines.
+    /// Print a completion script for a shell.
     Completions(pages::Completions),
     /// Write the manual pages.
     #[command(hide = true)]
@@ -59,7 +59,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Reads the command line. One that makes no sense ends the program, with what was probably meant.
+    /// Parses the command line. An invalid command line ends the program, with a suggestion.
     pub fn from_arguments() -> Self {
         let arguments: Vec<OsString> = std::env::args_os().collect();
         Self::read(&arguments).unwrap_or_else(|error| error.exit())
@@ -79,7 +79,7 @@ impl Cli {
         }
     }
 
-    /// Does what the command line says.
+    /// Runs the subcommand, or a session.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             None => self.session.run(),
@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn option_that_is_given_again_counts() {
-        // `upbeat-session` gives some before those of the user. Outputs may be several.
+        // `upbeat-session` puts some options before the user's. Only `--output` may be given several times; of any
+        // other option the last value counts.
         let words = ["upbeat", "--backend", "drm", "--output", "1x1", "--backend", "headless", "--output", "2x2"];
         let cli = Cli::try_parse_from(words).unwrap();
         assert!(matches!(cli.session.backend, BackendKind::Headless), "{:?}", cli.session.backend);

@@ -1,4 +1,4 @@
-//! `upbeat man DIR` and `upbeat completions SHELL`: what an installation has besides the program.
+//! `upbeat man DIR` and `upbeat completions SHELL`: further files of an installation.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,18 +13,18 @@ use super::manual;
 
 #[derive(Debug, Args)]
 pub(super) struct Completions {
-    /// For which shell.
+    /// The shell to write it for.
     shell: Shell,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Man {
-    /// Where the pages go; it is made if it is not there.
+    /// Directory for the pages; it is created if it does not exist.
     folder: PathBuf,
 }
 
 impl Completions {
-    /// Prints what the shell reads.
+    /// Prints the completion script.
     pub(super) fn run(self, mut command: Command) -> anyhow::Result<ExitCode> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut command, "upbeat", &mut text);

@@ -15,7 +15,7 @@ use crate::session::{self, BackendKind, RendererKind, SessionOptions};
 /// Options of a session.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Where the pixels go.
+    /// Backend that shows the frames.
     #[arg(long, value_enum, value_name = "BACKEND", default_value_t)]
     pub(super) backend: BackendKind,
 
@@ -24,16 +24,16 @@ pub(super) struct Arguments {
     #[arg(long = "output", value_name = "WIDTHxHEIGHT@HZ")]
     pub(super) outputs: Vec<OutputMode>,
 
-    /// Who draws.
+    /// Renderer that composes frames.
     #[arg(long, value_enum, value_name = "RENDERER", default_value_t)]
     renderer: RendererKind,
 
-    /// For tests, with a renderer on the CPU: programs may draw into the memory of this display device, and use its
-    /// timelines, although no hardware draws here.
+    /// For tests, with a renderer on the CPU: clients may allocate buffers on this display device, and use its
+    /// timelines, although no hardware renders here.
     #[arg(long, hide = true, value_name = "NODE")]
     lend_device: Option<PathBuf>,
 
-    /// Configuration file [default: upbeat/config.toml in the configuration directory, if it is there].
+    /// Configuration file [default: upbeat/config.toml in the configuration directory, if it exists].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -45,11 +45,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
 
-    /// Write every refresh to one FILE, and those of a second output to FILE-OUTPUT (headless).
+    /// Write every refresh to one FILE, and the refreshes of a second output to FILE-OUTPUT (headless).
     #[arg(long, value_name = "FILE")]
     record_stream: Option<PathBuf>,
 
-    /// Record no more of each output than this, in pixels.
+    /// Record only this part of each output, in pixels.
     #[arg(long, value_name = "X,Y,WIDTHxHEIGHT", value_parser = session::part_of_picture)]
     record_only: Option<session::PictureRect>,
 
@@ -61,7 +61,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N")]
     ready_fd: Option<RawFd>,
 
-    /// What to run in the session.
+    /// Program to run in the session, and its arguments.
     #[arg(last = true, value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
 }
@@ -86,12 +86,13 @@ impl Arguments {
     }
 }
 
-/// Takes over a descriptor that whoever started us left open for us. Programs of the session shall not inherit it.
+/// Takes over a descriptor that our parent left open for us. It becomes close-on-exec, so that programs of the session
+/// do not inherit it.
 fn inherited(number: RawFd) -> anyhow::Result<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         bail!("--ready-fd {number}: a descriptor above 2 was expected (0 to 2 are the standard streams)");
     }
-    // SAFETY: only asks the kernel whether the number stands for anything, which it may answer for any number.
+    // SAFETY: the kernel only looks up the number, and answers for any number.
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     let flags = fcntl_getfd(descriptor).with_context(|| format!("--ready-fd {number}: no such descriptor is open"))?;
     fcntl_setfd(descriptor, flags | FdFlags::CLOEXEC).with_context(|| format!("--ready-fd {number}"))?;

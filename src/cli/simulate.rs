@@ -1,10 +1,10 @@
-//! `upbeat simulate`: what each way of pacing would do with recorded or made-up frames.
+//! `upbeat simulate`: how each pacing would perform with recorded or synthetic frames.
 
 use std::process::ExitCode;
 
 use clap::Args;
 
-/// What to simulate.
+/// The load to simulate.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -12,7 +12,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Runs the simulation and prints what came out.
+    /// Runs the simulation and prints its report.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         upbeat_lab::cli::run(&self.simulation)?;
         Ok(ExitCode::SUCCESS)

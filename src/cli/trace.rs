@@ -1,4 +1,4 @@
-//! `upbeat trace`: a frame log as a picture of time.
+//! `upbeat trace`: converts a frame log to a Perfetto trace.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Writes the trace and says what is in it.
+    /// Writes the trace and prints a summary.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let open = || File::open(&self.log).map(BufReader::new);
         let create = || {

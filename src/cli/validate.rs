@@ -18,7 +18,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let named = self.file.or_else(|| default_path(|name| env::var_os(name)));
-        let path = named.context("no file was named, and neither XDG_CONFIG_HOME nor HOME says where to look")?;
+        let path = named.context("no file given, and neither XDG_CONFIG_HOME nor HOME is set")?;
         let file = ConfigFile::load(Some(path.clone()), None)?;
         file.config().keyboard.check()?;
         println!("{}: nothing wrong", path.display());

@@ -1,4 +1,4 @@
-//! What one client has.
+//! Resource account of a client: how many objects, updates and descriptors it has, and how much it has not read.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -9,57 +9,56 @@ use super::kinds::Kind;
 use super::rules::Rules;
 use super::together::{Counts, Together};
 
-/// Unread bytes of a client that is behind, as the kernel counts them (with what it keeps beside each piece): a quarter of
-/// what it lets wait by default, an eighth of what [`connect`](super::connection::connect) asks for. The rest is for what cannot
-/// wait.
+/// A client with more unread bytes than this is behind. The kernel's count, which includes its overhead for each write:
+/// a quarter of the default socket buffer, an eighth of the size that [`connect`](super::connection::connect) gets on
+/// Debian. The rest is for events that cannot wait.
 const BEHIND_BYTES: std::ffi::c_int = 52 * 1024;
-/// The same of one who has hardly any room: what is left is enough for the keys that a person types in ten seconds.
+/// With more unread bytes than this, the socket is nearly full: the rest is enough for the keys typed in ten seconds.
 const FULL_BYTES: std::ffi::c_int = 128 * 1024;
 
-/// So many pieces are written to a client before it is looked how much of them it has not read, which is a system call. Small
-/// ones are together less than half of [`BEHIND_BYTES`].
+/// So many writes go to a client before its unread bytes are queried again, because the query is a system call. So many
+/// small writes take less than half of [`BEHIND_BYTES`].
 const PIECES_UNASKED: u32 = 24;
 
-/// What one client has, and the most that it had. Shared by all that is counted: it lives on while anything is.
+/// A client's current and highest use of each resource. Each counted resource keeps it alive.
 #[derive(Debug, Default)]
 pub struct Account {
     rules: Arc<Rules>,
     used: Counts,
     most: Counts,
     together: Arc<Together>,
-    /// It was told that it ends.
+    /// The client was sent the error that ends it.
     ends: AtomicBool,
-    /// What was said of it in the log.
+    /// Limits how often the log repeats a warning about the client.
     pub(super) complaints: Complaints,
-    /// Requests of it that were [counted](super::requests::Counting).
+    /// Number of requests [counted](super::requests::Counting), modulo 2³².
     pub(super) requests: AtomicU32,
-    /// Nanoseconds that these took.
+    /// Nanoseconds that handling these requests took.
     pub(super) took: AtomicU64,
-    /// It was told something that was not [written](super::Unsent) yet.
+    /// Events for the client wait to be [flushed](super::Unsent).
     pub(super) unsent: AtomicBool,
-    /// Pieces that were written to it since it was looked what it has not read; [`PIECES_UNASKED`] while it is behind.
+    /// Writes since its unread bytes were last queried; [`PIECES_UNASKED`] while it is behind.
     pieces: AtomicU32,
-    /// Its socket while it is connected, 0 after that.
+    /// The socket's descriptor while it is connected, then 0.
     pub(super) socket: AtomicI32,
 }
 
 impl Account {
-    /// Nothing yet; how much it may be is said by `rules`, `together` with others.
+    /// An empty account. `rules` has its limits, `together` the use of all connections of its process.
     pub(super) fn new(rules: &Arc<Rules>, together: Arc<Together>) -> Self {
         Account { rules: rules.clone(), together, ..Account::default() }
     }
 
-    /// What clients may have and do.
+    /// Limits and privileges of clients.
     pub(super) fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// How many of `kind` it may have.
     pub fn most(&self, kind: Kind) -> u32 {
         self.rules.most(kind)
     }
 
-    /// It has `count` more. Returns whether that is more than it may have, with all that its process has.
+    /// Adds `count` to its use. Returns whether its process now exceeds the limit.
     pub fn take(&self, kind: Kind, count: u32) -> bool {
         let used = self.used[kind].fetch_add(count, Ordering::Relaxed).saturating_add(count);
         self.most[kind].fetch_max(used, Ordering::Relaxed);
@@ -67,7 +66,7 @@ impl Account {
         together > self.most(kind)
     }
 
-    /// It has `count` fewer, or none where it has not so many.
+    /// Subtracts `count` from its use, down to zero at most.
     pub fn give_back(&self, kind: Kind, count: u32) {
         let fewer = |used: u32| Some(used.saturating_sub(count));
         let used = self.used[kind].fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
@@ -75,37 +74,37 @@ impl Account {
         self.together.0[kind].fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// How many it has.
+    /// Current use of `kind`.
     pub fn used(&self, kind: Kind) -> u32 {
         self.used[kind].load(Ordering::Relaxed)
     }
 
-    /// How many it had when it had most.
+    /// Highest use of `kind` so far.
     pub fn most_used(&self, kind: Kind) -> u32 {
         self.most[kind].load(Ordering::Relaxed)
     }
 
-    /// How many of its requests were counted, modulo 2³².
+    /// Number of requests counted, modulo 2³².
     pub fn requests(&self) -> u32 {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// How many nanoseconds those took.
+    /// Nanoseconds that handling these requests took.
     pub fn took(&self) -> u64 {
         self.took.load(Ordering::Relaxed)
     }
 
-    /// Its socket, while it is connected: a number to compare.
+    /// Its socket's descriptor while it is connected: only to be compared.
     pub fn socket(&self) -> Option<RawFd> {
         Some(self.socket.load(Ordering::Relaxed)).filter(|socket| *socket > 0)
     }
 
-    /// Whether it has not read much of what it was told: what would bear waiting should.
+    /// Whether much is unread: events that can wait should wait.
     pub fn is_behind(&self) -> bool {
         self.unread() > BEHIND_BYTES
     }
 
-    /// Whether what it is told next is to be gathered, and not written at once: it is behind.
+    /// Whether the next events are to be gathered instead of written at once, because the client is behind.
     pub(super) fn gathers(&self) -> bool {
         let pieces = self.pieces.load(Ordering::Relaxed) + 1;
         let is_asked = pieces > PIECES_UNASKED;
@@ -115,48 +114,47 @@ impl Account {
         is_behind
     }
 
-    /// Its socket took nothing more.
+    /// Its socket is full (EAGAIN).
     pub(super) fn note_behind(&self) {
         self.pieces.store(PIECES_UNASKED, Ordering::Relaxed);
     }
 
-    /// Whether it has room for what can hardly wait.
+    /// Whether its socket has room for events that can hardly wait.
     pub fn has_room(&self) -> bool {
         self.unread() <= FULL_BYTES
     }
 
-    /// Whether it has not read all that it was told.
+    /// Whether anything in its socket is unread.
     pub fn has_unread(&self) -> bool {
         self.unread() > 0
     }
 
-    /// Bytes that lie in its socket, and what the kernel needs to keep them.
-    #[expect(unsafe_code, reason = "the socket is libwayland's, and rustix has no name for this question")]
+    /// Unread bytes in its socket, including the kernel's overhead for each write.
+    #[expect(unsafe_code, reason = "the socket is libwayland's, and rustix lacks this ioctl")]
     fn unread(&self) -> std::ffi::c_int {
         let Some(socket) = self.socket() else { return 0 };
         let mut unread: std::ffi::c_int = 0;
-        // SAFETY: the kernel writes one number where `unread` is.
+        // SAFETY: the kernel writes one number, into `unread`.
         let asked = unsafe { libc::ioctl(socket, libc::TIOCOUTQ, &raw mut unread) };
         if asked == 0 { unread } else { 0 }
     }
 
-    /// It is not connected any more.
+    /// To be called when the client disconnects, since its descriptor may then be another file's.
     pub(super) fn is_gone(&self) {
         self.socket.store(0, Ordering::Relaxed);
     }
 
-    /// Whether it is connected.
     pub fn is_connected(&self) -> bool {
         self.socket().is_some()
     }
 
-    /// It is told that it ends. Returns whether it was not told before.
+    /// Marks the client as being ended. Returns whether it was not marked before.
     pub(super) fn begin_end(&self) -> bool {
         !self.ends.swap(true, Ordering::Relaxed)
     }
 }
 
-/// One thing that a client has, until it is dropped.
+/// Counts one resource of a client until it is dropped.
 #[derive(Debug)]
 pub struct Held {
     account: Arc<Account>,
@@ -164,18 +162,18 @@ pub struct Held {
 }
 
 impl Held {
-    /// `account` has one more of `kind`.
+    /// Adds one of `kind` to `account`.
     pub fn new(account: &Arc<Account>, kind: Kind) -> Self {
         account.take(kind, 1);
         Held { account: account.clone(), kind }
     }
 
-    /// Whether it is more than its client may have.
+    /// Whether the client's process now exceeds its limit.
     pub fn is_too_many(&self) -> bool {
         self.account.together.0[self.kind].load(Ordering::Relaxed) > self.account.most(self.kind)
     }
 
-    /// Whether its client was told that it ends.
+    /// Whether the client was sent the error that ends it.
     pub fn is_of_one_who_ends(&self) -> bool {
         self.account.ends.load(Ordering::Relaxed)
     }

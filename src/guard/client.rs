@@ -1,4 +1,4 @@
-//! What is kept for each client for as long as it is connected.
+//! Per-client data, kept while the client is connected.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,16 +10,15 @@ use smithay::wayland::compositor::CompositorClientState;
 use super::account::Account;
 use super::rules::Privilege;
 
-/// Per-client state.
 #[derive(Debug, Default)]
 pub struct Client {
     /// Smithay's transaction queue of this client.
     pub compositor: CompositorClientState,
     /// It has bound the tablet manager.
     pub knows_tablets: AtomicBool,
-    /// What it has.
+    /// Its use of limited resources.
     pub account: Arc<Account>,
-    /// The sandbox that it is in, as that says.
+    /// Name of its sandbox, as the sandbox engine gave it.
     pub sandbox: Option<String>,
 }
 
@@ -33,23 +32,23 @@ impl ClientData for Client {
     }
 }
 
-/// What `client` has.
+/// The resource account of `client`.
 pub fn account(client: &wayland_server::Client) -> Option<&Arc<Account>> {
     client.get_data::<Client>().map(|data| &data.account)
 }
 
-/// Whether `client` may do that to others: nobody in a sandbox may.
+/// Whether `client` has `privilege`. A sandboxed client has none.
 pub fn has(client: &wayland_server::Client, privilege: Privilege) -> bool {
     let data = client.get_data::<Client>();
     data.is_some_and(|data| data.sandbox.is_none() && data.account.rules().grants(privilege))
 }
 
-/// The process that speaks as `client`, as the socket states it; `None` where it does not.
+/// Process id of `client`, from its socket's credentials; `None` where the kernel names none.
 pub fn process_of(display: &DisplayHandle, client: &wayland_server::Client) -> Option<u32> {
     client.get_credentials(display).ok().and_then(|credentials| u32::try_from(credentials.pid).ok())
 }
 
-/// The sandbox that `client` is in, as that says.
+/// Name of the sandbox of `client`, as the sandbox engine gave it.
 pub fn sandbox(client: &wayland_server::Client) -> Option<&str> {
     client.get_data::<Client>()?.sandbox.as_deref()
 }

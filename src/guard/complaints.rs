@@ -1,12 +1,13 @@
-//! Lines of the log of one kind from one client are counted instead of repeated.
+//! Rate limit for warnings about one client: repeated lines of a kind are counted instead of written.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So long after a line of a kind others of that kind from the same client are only counted: a person can read one a second.
+/// For so long after a line, further lines of its kind about the same client are only counted: a person can read one a
+/// second.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What was said of one client. How many lines there are more is said when it is gone, if not before.
+/// Warnings about one client. The number of suppressed lines is logged with the next line, or when the client is gone.
 #[derive(Debug, Default)]
 pub(super) struct Complaints(Mutex<Vec<Kind>>);
 
@@ -18,7 +19,7 @@ struct Kind {
 }
 
 impl Complaints {
-    /// Whether there is to be a line of the kind `name` at `now`; then how many there were more since the last.
+    /// `None` if the line is suppressed; else the number of lines of this kind suppressed since the last.
     pub fn may_say(&self, name: &'static str, now: Instant) -> Option<u32> {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(kind) = kinds.iter_mut().find(|kind| kind.name == name) else {
@@ -38,7 +39,7 @@ impl Drop for Complaints {
     fn drop(&mut self) {
         let kinds = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for Kind { name, more, .. } in kinds.iter().filter(|kind| kind.more > 0) {
-            tracing::warn!(more, about = name, "a client that is gone gave cause for more lines of this kind");
+            tracing::warn!(more, about = name, "further warnings about a client that is gone were suppressed");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Who is connected.
+//! Inserts connections into the display, and lists them.
 //!
-//! Every client must be inserted with an [`Arc<Client>`](Client): [`connect`] does.
+//! Each client must be inserted with an [`Arc<Client>`](Client), as [`connect`] does.
 
 use std::os::fd::AsRawFd as _;
 use std::os::unix::net::UnixStream;
@@ -16,15 +16,15 @@ use super::objects;
 use super::rules::Rules;
 use super::together::Together;
 
-/// Bytes of a client's socket that may wait to be read. The kernel doubles them for what it keeps beside each message, so a
-/// client may leave some 680 small messages unread, where the default (212 992, not doubled) has room for 270. Debian lets an
-/// ordinary user have 212 992, doubled. The memory is taken only while messages wait.
+/// Size of a client's socket buffer, in bytes. The kernel doubles it for its overhead, so a client may leave some 680
+/// small messages unread; the default (212 992, not doubled) has room for 270. Debian allows an ordinary user 212 992,
+/// doubled. The memory is only used while messages wait.
 const SEND_BUFFER_BYTES: usize = 256 << 10;
 
-/// Takes a connection in, for which `rules` hold.
+/// Inserts a client, with its limits and privileges from `rules`.
 ///
 /// # Errors
-/// When the socket cannot be used.
+/// When libwayland cannot use the socket.
 pub fn connect(
     display: &mut DisplayHandle,
     stream: UnixStream,
@@ -34,7 +34,7 @@ pub fn connect(
     insert(display, stream, Account::new(rules, together), None)
 }
 
-/// A sandbox: all who are inside have together as much as one process.
+/// A sandbox. All clients inside share the limits of one process.
 #[derive(Debug)]
 pub struct Sandbox {
     name: String,
@@ -42,21 +42,21 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// One that says of itself that it is `name`, with nobody inside.
+    /// An empty sandbox. `name` comes from the sandbox engine.
     pub fn new(name: String) -> Self {
         Sandbox { name, together: Arc::default() }
     }
 
-    /// What it says that it is.
+    /// The name given by the sandbox engine.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// Takes a connection in that comes from inside `sandbox`.
+/// Inserts a client that connects from inside `sandbox`.
 ///
 /// # Errors
-/// When the socket cannot be used.
+/// When libwayland cannot use the socket.
 pub fn connect_from(
     display: &mut DisplayHandle,
     stream: UnixStream,
@@ -75,14 +75,14 @@ fn insert(
     let account = Arc::new(account);
     let data = Client { account: account.clone(), sandbox, ..Client::default() };
     account.socket.store(stream.as_raw_fd(), Ordering::Relaxed);
-    // Refused, the socket keeps the kernel's default.
+    // If the kernel refuses, the socket keeps its default size.
     let _ = sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES);
     let client = display.insert_client(stream, Arc::new(data))?;
     objects::watch(display, &client, &account);
     Ok(client)
 }
 
-/// Everybody who is connected, and what they have.
+/// All connected clients and their accounts.
 pub fn all(display: &DisplayHandle) -> Vec<(wayland_server::Client, Arc<Account>)> {
     objects::clients(display)
 }

@@ -1,11 +1,11 @@
-//! The floor below: a panic on the way of one client's request ends that client, and nothing else.
+//! Panic guard: a panic in the handler of a client's request ends that client and nothing else.
 //!
-//! Requests are met inside callbacks of libwayland, and what unwinds into C aborts the process. So it is stopped before:
-//! every handler is called by [`catch`], since the state has no handlers of its own ([`Handlers`]). It is a bug all the
-//! same, so it is logged with where it was and counted, and whatever tests or attacks us looks at the [count].
+//! Handlers run inside callbacks of libwayland, and a panic that unwinds into C aborts the process. So each handler is
+//! called through [`catch`]: the state implements none itself ([`Handlers`]). A caught panic is a bug all the same, so
+//! it is counted and logged with its place in the source. Tests and fuzzers check the [count].
 //!
-//! A panic that nothing catches (in what cannot unwind, or while another unwinds) still ends the process. So each is told
-//! of on the standard error output when it happens, before anything is known of its end.
+//! A panic that cannot be caught (where unwinding is not allowed, or while another panic unwinds) still ends the
+//! process. So each panic is written to standard error at once, before it is known whether it will be caught.
 
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
@@ -20,32 +20,32 @@ use smithay::reexports::wayland_server::{Client, DisplayHandle};
 use super::{connection, offence};
 use upbeat_record::faults::{self, Fault};
 
-/// Handlers of requests are implemented on this, `impl Dispatch<Interface, Data, State> for Handlers`: the state calls
-/// them, and catches what they throw (`protocol::floor`).
+/// Request handlers are implemented on this type, `impl Dispatch<Interface, Data, State> for Handlers`. The state calls
+/// them and catches their panics (`protocol::floor`).
 #[derive(Clone, Copy, Debug)]
 pub struct Handlers;
 
-/// So many panics are told of with where they were: to find that out takes tens of milliseconds each.
+/// The first so many panics get a backtrace, because each backtrace takes tens of milliseconds.
 const MOST_TRACED: u32 = 16;
-/// What a client is told that met a bug of ours.
-const SENTENCE: &str = "a bug of the compositor's: it has lost track of this client";
+/// Error text for a client whose request led to a panic.
+const SENTENCE: &str = "a bug in the compositor: it has lost the state of this client";
 
 thread_local! {
     /// Calls of [`catch`] that have not returned.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// What the last panic inside of one said.
+    /// The last panic inside such a call.
     static LAST: RefCell<Option<Panic>> = const { RefCell::new(None) };
     static CAUGHT: Cell<u32> = const { Cell::new(0) };
-    /// Something was caught since this was asked for.
+    /// A panic was caught since the last `take_half_done`.
     static LEFT_HALF_DONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a panic said, and where it was.
+/// A panic that was caught.
 #[derive(Clone, Debug, Default)]
 pub struct Panic {
-    /// With the place in the source.
+    /// The panic's message and its place in the source.
     pub message: String,
-    /// Empty after the first few.
+    /// Empty after the first `MOST_TRACED` panics.
     pub backtrace: String,
 }
 
@@ -60,15 +60,15 @@ pub fn count() -> u32 {
     CAUGHT.get()
 }
 
-/// Whether a panic was caught on this thread since the last call: something may be left half done.
+/// Whether a panic was caught on this thread since the last call, so that some state may be inconsistent.
 pub fn take_half_done() -> bool {
     LEFT_HALF_DONE.take()
 }
 
-/// Does what may panic. What it leaves half done, the caller must be able to bear.
+/// Runs `does` and catches its panics. The caller must cope with state that `does` left inconsistent.
 ///
 /// # Errors
-/// What the panic said.
+/// The panic's message and place.
 pub fn catch<T>(does: impl FnOnce() -> T) -> Result<T, Panic> {
     listen();
     DEPTH.set(DEPTH.get() + 1);
@@ -77,16 +77,16 @@ pub fn catch<T>(does: impl FnOnce() -> T) -> Result<T, Panic> {
     done.map_err(|thrown| {
         CAUGHT.set(CAUGHT.get().saturating_add(1));
         LEFT_HALF_DONE.set(true);
-        // What was thrown may throw when it is dropped.
+        // The payload's destructor may panic, so it is never run.
         std::mem::forget(thrown);
         LAST.take().unwrap_or_default()
     })
 }
 
-/// `client` met a bug: it ends, and that is said.
+/// A request of `client` led to a panic: ends the client and logs the panic.
 pub fn fell(display: &DisplayHandle, client: &Client, interface: &str, panic: &Panic) {
     report(interface, panic);
-    // Where this is called from may be C, and what is broken may be what this needs.
+    // The caller may be a callback from C, and the panic may have broken the state that is needed here.
     let ended = catch(|| {
         faults::stumble(Fault::Farewell);
         offence::end_for_a_bug(display, client, SENTENCE);
@@ -97,7 +97,7 @@ pub fn fell(display: &DisplayHandle, client: &Client, interface: &str, panic: &P
     }
 }
 
-/// The same of a client of which only this is known, and which may be gone.
+/// As [`fell`], for a client of which only the id is known and which may be gone already.
 pub fn fell_at_its_end(display: &DisplayHandle, client: &ClientId, interface: &str, panic: &Panic) {
     let found = catch(|| connection::all(display).into_iter().find(|(known, _)| known.id() == *client));
     match found {
@@ -106,21 +106,21 @@ pub fn fell_at_its_end(display: &DisplayHandle, client: &ClientId, interface: &s
     }
 }
 
-/// Says what happened at an object of `interface`. Never panics.
+/// Logs a panic in a handler of `interface`. Never panics.
 pub fn report(interface: &str, Panic { message, backtrace }: &Panic) {
     let _ = catch(|| {
-        tracing::error!(interface, caught = count(), "a bug ends a client: {message}\n{backtrace}");
+        tracing::error!(interface, caught = count(), "a panic ends a client: {message}\n{backtrace}");
     });
 }
 
-/// Hears of panics from now on: only then can it be found out where they are.
+/// Installs the panic hook, since only the hook learns where a panic happened.
 fn listen() {
     static LISTENS: Once = Once::new();
     LISTENS.call_once(|| {
         let others = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let is_inside = DEPTH.get() > 0;
-            // At once, and not by the log's thread: a panic in what cannot unwind ends the process right after this.
+            // At once, not on the log's thread, because a panic that cannot unwind ends the process right after this.
             if !is_inside || stderr_takes() {
                 others(info);
             }
@@ -131,7 +131,7 @@ fn listen() {
     });
 }
 
-/// Whether a few words to the standard error output go out at once: it may be a pipe that nobody reads.
+/// Whether a line can be written to standard error without blocking, since it may be a full pipe.
 fn stderr_takes() -> bool {
     let stderr = std::io::stderr();
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -142,7 +142,7 @@ fn keep(info: &PanicHookInfo<'_>) {
     let backtrace = if count() < MOST_TRACED { Backtrace::force_capture().to_string() } else { String::new() };
     let payload = info.payload();
     let said = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let said = said.unwrap_or("it does not say why");
+    let said = said.unwrap_or("no message");
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     LAST.set(Some(Panic { message: format!("{said} ({place})"), backtrace }));
 }
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(count(), 0);
         let panic = catch(|| panic!("thrown")).err().unwrap_or_default();
         assert!(panic.message.starts_with("thrown (") && panic.message.contains("floor.rs"), "{panic}");
-        // Names only where the build has them.
+        // The backtrace has function names only if the build has symbols.
         assert!(panic.backtrace.lines().count() > 3, "{}", panic.backtrace);
         assert_eq!(count(), 1);
     }

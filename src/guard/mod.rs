@@ -1,13 +1,13 @@
-//! The wall in front: what each client has of what all share, and how much of it one may have.
+//! Resource limits and privileges of clients, so that one client cannot exhaust resources that all clients share.
 //!
 //! ```text
-//!   libwayland ── object made / gone ──► objects ─┐
-//!   rooms ── something is kept for a client ──────┴─► Account ── more than its bound? ─► Offence: he is told, and ends
+//!   libwayland ── object made / gone ──────────► objects ─┐
+//!   modules ── a resource is kept for a client ───────────┴─► Account ── over its limit? ─► protocol error (offence)
 //! ```
 //!
-//! Objects are counted where libwayland makes and ends them, whatever protocol they belong to. What is no object (updates
-//! that wait, rectangles) is counted by the room that keeps it. Every bound is a line in [`kinds`], with its reason; a
-//! user can say otherwise ([`Rules`]).
+//! Objects of all protocols are counted where libwayland creates and destroys them. The module that keeps another
+//! resource (waiting updates, descriptors) counts it. Each limit is a line in [`kinds`], with its reason; a user can
+//! change it ([`Rules`]).
 
 mod account;
 mod client;
@@ -40,13 +40,13 @@ pub use unsent::Unsent;
 
 use smithay::reexports::wayland_server::{Client as WaylandClient, DisplayHandle};
 
-/// Whether a line about `client` is to be written that is of the kind `kind`; then how many lines of that kind were not
-/// written since the last. For whatever a client can be the cause of as often as it likes.
+/// Rate limit for warnings that a client can cause as often as it likes. `None` if a line of `kind` about `client` is
+/// to be suppressed; else the number of such lines suppressed since the last.
 pub fn complaint(client: &WaylandClient, kind: &'static str) -> Option<u32> {
     account(client).map_or(Some(0), |account| account.complaints.may_say(kind, std::time::Instant::now()))
 }
 
-/// `client` has one more of `kind`, which is no object, until what is returned is dropped; who has too many ends.
+/// Counts one more `kind` (not an object) for `client` until the result is dropped. A client over its limit is ended.
 pub fn hold(display: &DisplayHandle, client: &WaylandClient, kind: Kind) -> Option<Held> {
     let held = Held::new(account(client)?, kind);
     if held.is_too_many() {

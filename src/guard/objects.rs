@@ -1,6 +1,7 @@
-//! Counts a client's objects where libwayland makes and ends them.
+//! Counts each client's objects where libwayland creates and destroys them.
 //!
-//! Most objects are made inside Smithay, by dozens of requests; libwayland tells of each of them, and of its end.
+//! Smithay creates most objects, in dozens of request handlers; libwayland's listeners report each of them, and its
+//! end.
 
 #![expect(unsafe_code, reason = "libwayland's listeners are C structs in lists")]
 
@@ -29,65 +30,67 @@ unsafe extern "C" {
     fn wl_client_add_resource_created_listener(client: *mut wl_client, listener: *mut wl_listener);
 }
 
-/// In libwayland's lists while its client is connected.
+/// libwayland listeners of a client, registered while it is connected.
 #[repr(C)]
 struct Watch {
-    /// First: a pointer to it is one to all of this.
+    /// The first field, so that a pointer to it is a pointer to the whole.
     made: wl_listener,
     gone: wl_listener,
     client: Client,
     account: Arc<Account>,
 }
 
-/// In an object's list until it ends.
+/// A destroy listener of an object, and its count. The listener is the first field.
 #[repr(C)]
 struct Counted {
     gone: wl_listener,
     account: Arc<Account>,
     kind: Kind,
-    /// Its client's name for it.
+    /// The object's protocol id.
     number: u32,
-    /// What its client has for as long as it or another that shares it lives.
+    /// Resources that count for the client as long as this object, or another that shares them, is alive.
     shares: Shares,
 }
 
-/// What several objects of a client share and no object is: given back with the last of them.
+/// Resources that are no objects and that several objects of a client share: released with the last of the objects.
 pub type Shares = Vec<Arc<Held>>;
 
-/// An offer of data that was made: for whom, of which interface, and its number.
+/// A data offer that was created: its client, interface and protocol id.
 pub type Offer = (ClientId, &'static Interface, u32);
 
 thread_local! {
     static OFFERS: RefCell<Vec<Offer>> = const { RefCell::new(Vec::new()) };
-    /// The object that was made last, if it lives.
+    /// The object that was created last, null once it is destroyed.
     static NEWEST: Cell<*mut Counted> = const { Cell::new(std::ptr::null_mut()) };
-    /// Something has ended since this was asked for.
+    /// A client or an object has ended since the last `take_ended`.
     static ENDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The object of `kind` that the request makes that is being met has a part in `shares`. libwayland makes it before the
-/// request is met, and nothing else in between.
+/// Adds `shares` to the object of `kind` that the current request creates. libwayland creates it right before it calls
+/// the handler, so that it is the newest object.
 pub fn share_newest(kind: Kind, shares: &Shares) {
-    // SAFETY: it is forgotten when it ends, on this thread, which does nothing else with it meanwhile.
+    // SAFETY: the pointer is cleared when the object is destroyed, on this thread, which does nothing else with it
+    // meanwhile.
     let newest = unsafe { NEWEST.get().as_mut() };
     if let Some(newest) = newest.filter(|newest| newest.kind == kind) {
         newest.shares.extend_from_slice(shares);
     }
 }
 
-/// The number of the object of `kind` that the request has made that is being met.
+/// Protocol id of the object of `kind` that the current request creates.
 pub fn number_of_newest(kind: Kind) -> Option<u32> {
-    // SAFETY: it is forgotten when it ends, on this thread, which does nothing else with it meanwhile.
+    // SAFETY: the pointer is cleared when the object is destroyed, on this thread, which does nothing else with it
+    // meanwhile.
     let newest = unsafe { NEWEST.get().as_ref() };
     newest.filter(|newest| newest.kind == kind).map(|newest| newest.number)
 }
 
-/// What `object` has a part in.
+/// The resources that `object` shares.
 pub fn shares_of(object: &impl Resource) -> Shares {
     with_counted(object, |counted| counted.shares.clone())
 }
 
-/// `object` has a part in these, too.
+/// Keeps `shares` counted until `object` is destroyed, too.
 pub fn share(object: &impl Resource, shares: &Shares) {
     with_counted(object, |counted| counted.shares.extend_from_slice(shares));
 }
@@ -97,21 +100,21 @@ fn with_counted<T: Default>(object: &impl Resource, act: impl FnOnce(&mut Counte
     if resource.is_null() || !object.is_alive() {
         return T::default();
     }
-    // SAFETY: the object lives, and a listener with this function is the first field of a `Counted`, which nobody else
-    // looks at meanwhile.
+    // SAFETY: the object is alive. A listener with this function is the first field of a `Counted`, which no other code
+    // uses meanwhile.
     unsafe {
         let gone = ffi_dispatch!(wayland_server_handle(), wl_resource_get_destroy_listener, resource, object_gone);
         if gone.is_null() { T::default() } else { act(&mut *gone.cast::<Counted>()) }
     }
 }
 
-/// Whether a client or an object of one has ended since the last call, on this thread. Not those that end with an event of
-/// ours, several in each frame: nobody but their client has anything to do with them.
+/// Whether a client or one of its objects has ended since the last call, on this thread. Objects that end with an event
+/// of ours do not count: there are several in each frame, and only their client uses them.
 pub(super) fn take_ended() -> bool {
     ENDED.take()
 }
 
-/// The offers of data that were made on this thread since the last call. Some may be gone.
+/// Data offers that were created on this thread since the last call. Some may be destroyed already.
 pub fn take_offers() -> Vec<Offer> {
     OFFERS.take()
 }
@@ -132,7 +135,7 @@ const fn listener(notify: wl_notify_func_t) -> wl_listener {
     wl_listener { link: wl_list { prev: std::ptr::null_mut(), next: std::ptr::null_mut() }, notify }
 }
 
-/// Counts what `client`, which has just connected, makes.
+/// Counts the objects of `client`, which has just connected.
 pub(super) fn watch(display: &DisplayHandle, client: &Client, account: &Arc<Account>) {
     let Some(resource) = offence::display_of(display, &client.id()) else { return };
     let resource = resource.as_ptr();
@@ -142,8 +145,8 @@ pub(super) fn watch(display: &DisplayHandle, client: &Client, account: &Arc<Acco
     let (client, account) = (client.clone(), account.clone());
     let watch = Watch { made: listener(made), gone: listener(client_gone), client, account };
     let watch = Box::into_raw(Box::new(watch));
-    // SAFETY: the client has just been made, so its display object lives; the listeners stay where they are until
-    // `client_gone` takes them out.
+    // SAFETY: the client was just created, so its display object is alive. The listeners do not move until
+    // `client_gone` removes them.
     unsafe {
         let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, resource);
         wl_client_add_resource_created_listener(client, &raw mut (*watch).made);
@@ -151,12 +154,12 @@ pub(super) fn watch(display: &DisplayHandle, client: &Client, account: &Arc<Acco
     }
 }
 
-/// Everybody who is connected, and what they have.
+/// All connected clients and their accounts.
 ///
-/// (`Handle::with_all_clients` of wayland-backend 0.3 takes the head of the list for a client, and does not end.)
+/// (`Handle::with_all_clients` of wayland-backend 0.3 takes the list's head for a client and never ends.)
 pub(super) fn clients(display: &DisplayHandle) -> Vec<(Client, Arc<Account>)> {
     let mut clients = Vec::new();
-    // SAFETY: the display lives as long as its handle, and nobody connects or leaves meanwhile.
+    // SAFETY: the display lives as long as its handle, and no client connects or disconnects meanwhile.
     unsafe {
         let display = display.backend_handle().display_ptr();
         let head = ffi_dispatch!(wayland_server_handle(), wl_display_get_client_list, display);
@@ -172,25 +175,25 @@ pub(super) fn clients(display: &DisplayHandle) -> Vec<(Client, Arc<Account>)> {
     clients
 }
 
-/// The account of a client that is connected.
+/// The account of a connected client.
 ///
 /// # Safety
-/// `client` is one of libwayland's, and it and its account are not used once it is gone.
+/// `client` is one of libwayland's. The caller uses neither it nor the account after the client is gone.
 pub(super) unsafe fn account_of<'a>(client: *mut wl_client) -> Option<&'a Arc<Account>> {
-    // SAFETY: the caller says so.
+    // SAFETY: as the caller promises.
     unsafe { watch_in(client).map(|watch| &watch.account) }
 }
 
-/// A client that is connected, and its account.
+/// A connected client and its account.
 ///
 /// # Safety
-/// As of [`account_of`].
+/// As for [`account_of`].
 pub(super) unsafe fn known<'a>(client: *mut wl_client) -> Option<(&'a Client, &'a Account)> {
-    // SAFETY: the caller says so.
+    // SAFETY: as the caller promises.
     unsafe { watch_in(client).map(|watch| (&watch.client, &*watch.account)) }
 }
 
-/// What watches a client that is connected.
+/// The listeners of a connected client.
 unsafe fn watch_in<'a>(client: *mut wl_client) -> Option<&'a Watch> {
     // SAFETY: a listener with this function is the second field of a `Watch`.
     unsafe {
@@ -199,17 +202,17 @@ unsafe fn watch_in<'a>(client: *mut wl_client) -> Option<&'a Watch> {
     }
 }
 
-/// The watch that `gone` is a field of.
+/// The `Watch` that contains the listener `gone`.
 unsafe fn watch_of(gone: *mut wl_listener) -> *mut Watch {
-    // SAFETY: the caller says so.
+    // SAFETY: as the caller promises.
     unsafe { gone.byte_sub(std::mem::offset_of!(Watch, gone)).cast() }
 }
 
-/// The client has a new object.
+/// Called by libwayland for each new object of the client.
 unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
     let object = object.cast::<wl_resource>();
-    // SAFETY: the listener is the first field of a `Watch` that lives until `client_gone`; the object has just been made,
-    // and its class is a string that the program has for ever.
+    // SAFETY: the listener is the first field of a `Watch` that lives until `client_gone`. The object was just created,
+    // and the name of its class is a static string.
     unsafe {
         let Watch { account, client, .. } = &*listener.cast::<Watch>();
         let class = CStr::from_ptr(ffi_dispatch!(wayland_server_handle(), wl_resource_get_class, object));
@@ -243,7 +246,8 @@ unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
 }
 
 unsafe extern "C" fn object_gone(listener: *mut wl_listener, _: *mut c_void) {
-    // SAFETY: it is the first field of a `Counted` that `made` left; it is out of the list, and nobody has it after this.
+    // SAFETY: it is the first field of a `Counted` that `made` leaked. It is no longer in the list, and nothing else
+    // uses it.
     let counted = unsafe {
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*listener).link);
         Box::from_raw(listener.cast::<Counted>())
@@ -259,11 +263,11 @@ unsafe extern "C" fn object_gone(listener: *mut wl_listener, _: *mut c_void) {
 
 unsafe extern "C" fn client_gone(listener: *mut wl_listener, _: *mut c_void) {
     ENDED.set(true);
-    // SAFETY: it is the second field of a `Watch` that `watch` left; both of its listeners are in lists until now.
+    // SAFETY: it is the second field of a `Watch` that `watch` leaked; both of its listeners were in lists until now.
     unsafe {
         let watch = watch_of(listener);
-        // Right after this libwayland closes the socket, whose number is another file's then. (Nobody else says so of a client
-        // that ends with an error: the library's `ClientData::disconnected` does not come for it.)
+        // libwayland closes the socket right after this, so the number may then be another file's. (No other callback
+        // reports this for a client with a protocol error: `ClientData::disconnected` is not called for it.)
         (*watch).account.is_gone();
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*watch).made.link);
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*watch).gone.link);

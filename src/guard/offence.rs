@@ -1,4 +1,4 @@
-//! A client that has more than it may is told so, by name, and ends alone.
+//! Ends a client that exceeds a limit, with a protocol error that names the limit. Other clients are not affected.
 
 use std::ffi::CString;
 use std::os::fd::BorrowedFd;
@@ -12,24 +12,23 @@ use super::client::{account as client_account, process_of};
 use super::ended;
 use super::kinds::Kind;
 
-/// The number of every client's `wl_display`.
+/// Protocol id of every client's `wl_display`.
 pub(super) const DISPLAY: u32 = 1;
-/// `wl_display.error.no_memory`: what clients show when there is not enough of something.
+/// Error code `wl_display.error.no_memory`.
 pub(super) const NO_MEMORY: u32 = 2;
-/// `wl_display.error.implementation`: the compositor has gone wrong.
+/// Error code `wl_display.error.implementation`: a bug in the compositor.
 const IMPLEMENTATION: u32 = 3;
 
-/// The client's `wl_display`.
 pub(super) fn display_of(display: &DisplayHandle, client: &ClientId) -> Option<ObjectId> {
     display.backend_handle().object_for_protocol_id(client.clone(), &WL_DISPLAY_INTERFACE, DISPLAY).ok()
 }
 
-/// What a client is told that has too many of `kind`.
+/// Error text for a client over its limit for `kind`.
 pub(super) fn sentence(kind: Kind, most: u32) -> String {
     format!("more than {most} {} of one client", kind.words())
 }
 
-/// Ends `client`, which has more of `kind` than it may.
+/// Ends `client` because it exceeds its limit for `kind`.
 pub fn end(display: &DisplayHandle, client: &Client, kind: Kind) {
     let account = client_account(client);
     if account.is_none_or(|account| account.begin_end()) {
@@ -38,14 +37,14 @@ pub fn end(display: &DisplayHandle, client: &Client, kind: Kind) {
     }
 }
 
-/// Ends `client` for a reason that no bound has.
+/// Ends `client` for a reason other than the limit of a kind.
 pub fn end_for(display: &DisplayHandle, client: &Client, reason: &str) {
     if client_account(client).is_none_or(|account| account.begin_end()) {
         end_with(display, client, NO_MEMORY, reason.to_owned());
     }
 }
 
-/// Ends `client`, which met a bug. It has an error when this returns, whatever it was told before.
+/// Ends `client` because its request led to a panic. It has a protocol error on return, even if it had one before.
 pub(super) fn end_for_a_bug(display: &DisplayHandle, client: &Client, reason: &str) {
     if let Some(account) = client_account(client) {
         account.begin_end();
@@ -53,7 +52,7 @@ pub(super) fn end_for_a_bug(display: &DisplayHandle, client: &Client, reason: &s
     end_with(display, client, IMPLEMENTATION, reason.to_owned());
 }
 
-/// Lets go of `client` without a word.
+/// Disconnects `client` without an error.
 pub(super) fn hang_up_on(client: &Client) {
     if let Some(account) = client_account(client) {
         hang_up(account);
@@ -70,17 +69,17 @@ fn post(display: &DisplayHandle, client: &Client, code: u32, text: CString) {
     let Some(object) = display_of(display, &client.id()) else { return };
     let mut handle = display.backend_handle();
     handle.post_error(object, code, text);
-    // All of them: one with an error is left out when it is named.
+    // All clients, because a flush that names a client with an error skips it.
     let _ = handle.flush(None);
     hang_up_on(client);
 }
 
-/// libwayland lets go of a client with an error when it understands a message of it the next time, or when it has hung up:
-/// so it has, now. What was said to it still reaches it.
+/// Shuts the socket down, because libwayland destroys a client with an error only when it parses its next message or
+/// sees the connection closed. Events that were sent before still reach the client.
 #[expect(unsafe_code, reason = "the socket is libwayland's")]
 fn hang_up(account: &Account) {
     if let Some(socket) = account.socket() {
-        // SAFETY: libwayland has it open while the client is connected, and only this thread closes clients.
+        // SAFETY: libwayland keeps it open while the client is connected, and only this thread closes clients.
         let socket = unsafe { BorrowedFd::borrow_raw(socket) };
         let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
     }

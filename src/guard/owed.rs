@@ -1,5 +1,6 @@
-//! Who reads nothing for a while (stopped in a debugger, swapped out) is told less: what others make happen again and again must
-//! not fill his socket, since he would be thrown out for it. He is told how things are when he has read on.
+//! Postpones events for a client that reads nothing for a while (stopped in a debugger, swapped out). Events that other
+//! clients can cause again and again must not fill its socket, because a full socket disconnects it. Once it has read
+//! on, it gets the current state.
 
 use std::cell::Cell;
 
@@ -8,22 +9,22 @@ use smithay::reexports::wayland_server::{Client, Resource};
 use super::{Account, account};
 
 thread_local! {
-    /// Something was not told since this was asked for.
+    /// An event was postponed since the last `take_owed`.
     static OWED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the client of `object` is to be told now of what bears waiting. If not, it is to be looked at again soon
+/// Whether an event that can wait may be sent to the client of `object` now. If not, the caller must try again soon
 /// ([`take_owed`]).
 pub fn reads_on(object: &impl Resource) -> bool {
     object.client().is_none_or(|client| client_reads_on(&client))
 }
 
-/// The same of `client`.
+/// As [`reads_on`], for `client`.
 pub fn client_reads_on(client: &Client) -> bool {
     is_told(client, |account| !account.is_behind())
 }
 
-/// The same of what can hardly wait: a person has something to do with it.
+/// As [`reads_on`], for an event that can hardly wait because the user is waiting for it.
 pub fn has_room(object: &impl Resource) -> bool {
     object.client().is_none_or(|client| is_told(&client, Account::has_room))
 }
@@ -36,7 +37,7 @@ fn is_told(client: &Client, takes: impl Fn(&Account) -> bool) -> bool {
     is_told
 }
 
-/// Whether somebody on this thread was not told something since the last call.
+/// Whether an event was postponed on this thread since the last call.
 pub fn take_owed() -> bool {
     OWED.take()
 }

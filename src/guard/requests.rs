@@ -1,4 +1,4 @@
-//! Counts clients' requests, and how long each of them takes, for as long as somebody wants to know.
+//! Counts clients' requests and the time that handling them takes, while a [`Counting`] is alive.
 
 #![expect(unsafe_code, reason = "libwayland calls back for each message")]
 
@@ -15,11 +15,11 @@ use wayland_sys::{ffi_dispatch, server::*};
 use super::{Account, objects};
 
 thread_local! {
-    /// Whose request is being met, and since when.
+    /// Account of the client whose request is being handled, and when its handling began.
     static MET: RefCell<Option<(Arc<Account>, Instant)>> = const { RefCell::new(None) };
 }
 
-/// The request that was being met is over, and this one begins.
+/// Ends the measurement of the current request and begins that of the next.
 fn turn_to(next: Option<&Arc<Account>>) {
     let now = Instant::now();
     let before = MET.replace(next.map(|account| (account.clone(), now)));
@@ -29,10 +29,9 @@ fn turn_to(next: Option<&Arc<Account>>) {
     }
 }
 
-/// `WL_PROTOCOL_LOGGER_REQUEST`.
 const REQUEST: c_int = 0;
 
-/// The beginning of libwayland's struct: what is said follows.
+/// The first field of libwayland's `wl_protocol_logger_message`; the rest is not needed.
 #[repr(C)]
 pub(super) struct Message {
     pub object: *mut wl_resource,
@@ -46,17 +45,16 @@ unsafe extern "C" {
     pub(super) fn wl_protocol_logger_destroy(logger: *mut c_void);
 }
 
-/// While it lives, requests are counted in their clients' [accounts](super::Account::requests), and what they take
+/// While it lives, requests and their handling times are counted in the clients' [accounts](super::Account::requests)
 /// ([`Account::took`]).
 #[derive(Debug)]
 pub struct Counting<'a> {
     logger: *mut c_void,
-    /// Longer than this the display must live.
+    /// Borrowed, because the display must outlive the logger.
     _display: &'a DisplayHandle,
 }
 
 impl<'a> Counting<'a> {
-    /// Begins to count.
     pub fn on(display: &'a DisplayHandle) -> Self {
         // SAFETY: the display lives as long as its handle is borrowed, and the logger as long as this.
         let logger = unsafe {
@@ -70,7 +68,7 @@ impl Drop for Counting<'_> {
     fn drop(&mut self) {
         turn_to(None);
         if !self.logger.is_null() {
-            // SAFETY: it was made by `on` and is used by nobody else.
+            // SAFETY: it was made by `on`, and no other code uses it.
             unsafe { wl_protocol_logger_destroy(self.logger) };
         }
     }
@@ -80,7 +78,7 @@ unsafe extern "C" fn log(_: *mut c_void, direction: c_int, message: *const Messa
     if direction != REQUEST {
         return;
     }
-    // SAFETY: libwayland says something of an object that lives, whose client is connected.
+    // SAFETY: libwayland's message is about an object that is alive, and whose client is connected.
     unsafe {
         let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, (*message).object);
         if let Some(account) = objects::account_of(client) {

@@ -1,4 +1,4 @@
-//! What the user lets clients have and do: one for all of a session, and what changes in it counts at once.
+//! Limits and privileges of clients, as the user sets them. One set for the whole session; a change applies at once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,28 +9,27 @@ use rustix::process::{Pid, getpid};
 use super::kinds::Kind;
 use super::together::Together;
 
-/// Something that lets a client see others, or act in their place or the user's.
+/// Lets a client see other clients, or act in their place or the user's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
-    /// Takes pictures of the screen.
+    /// Takes screenshots and recordings.
     Capture,
-    /// Types and points in the user's place, and has keys that are typed into fields of text.
+    /// Sends keys and pointer motion in the user's place, and gets keys typed into text fields (input methods).
     VirtualInput,
-    /// Pins surfaces to outputs, above and below windows.
+    /// Places layer surfaces on outputs, above and below windows.
     Layers,
-    /// Changes the colours of displays.
+    /// Sets the gamma ramps of outputs.
     Gamma,
     /// Sees and switches workspaces.
     Workspaces,
     /// Switches and arranges outputs.
     Outputs,
-    /// Sees, closes and arranges others' windows.
+    /// Lists, closes and arranges other clients' windows.
     Toplevels,
-    /// Makes sandboxes.
+    /// Creates sandboxes for other clients.
     Sandboxes,
-    /// Sees and sets what is copied, without having the focus.
+    /// Reads and sets the selections without having the focus.
     Selections,
-    /// Locks the session.
     Lock,
 }
 
@@ -40,17 +39,17 @@ impl Privilege {
     }
 }
 
-/// How many of what one client may have, and which privileges nobody has.
+/// Each client's limits, and the privileges that are withheld from all clients.
 #[derive(Debug)]
 pub struct Rules {
     most: [AtomicU32; Kind::ALL.len()],
     withheld: AtomicU32,
-    /// What is counted together, by process.
+    /// Use of all connections of a process together.
     processes: Mutex<HashMap<Pid, Weak<Together>>>,
 }
 
 impl Default for Rules {
-    /// The built-in bounds; every privilege for those outside of sandboxes.
+    /// The built-in limits; every privilege for clients outside of sandboxes.
     fn default() -> Self {
         let most = std::array::from_fn(|index| AtomicU32::new(Kind::ALL[index].most()));
         Rules { most, withheld: AtomicU32::new(0), processes: Mutex::default() }
@@ -58,37 +57,37 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// How many of `kind` one client may have.
+    /// A client's limit for `kind`.
     pub fn most(&self, kind: Kind) -> u32 {
         self.most[kind as usize].load(Ordering::Relaxed)
     }
 
-    /// One client may have `most` of `kind`. Who has more ends when it takes another.
+    /// Sets a client's limit for `kind`. A client above the new limit is ended when it takes another.
     pub fn set_most(&self, kind: Kind, most: u32) {
         self.most[kind as usize].store(most, Ordering::Relaxed);
     }
 
-    /// What all connections of `process` have together. Each of those that are made in this process (by tests, of themselves)
-    /// counts by itself, and each whose process the kernel does not name.
+    /// The use shared by all connections of `process`. A connection from this process (tests have such) counts by
+    /// itself, and so does a connection whose process the kernel does not name.
     pub(super) fn together(&self, process: Option<Pid>) -> Arc<Together> {
         let Some(process) = process.filter(|process| *process != getpid()) else { return Arc::default() };
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = processes.get(&process).and_then(Weak::upgrade) {
             return known;
         }
-        // As often as somebody new comes, so that there are never more than were ever there at once.
+        // With each new process, so that the map is never larger than the highest number of processes at one time.
         processes.retain(|_, together| together.strong_count() > 0);
         let together = Arc::default();
         processes.insert(process, Arc::downgrade(&together));
         together
     }
 
-    /// Whether those outside of sandboxes have `privilege`.
+    /// Whether clients outside of sandboxes have `privilege`.
     pub fn grants(&self, privilege: Privilege) -> bool {
         self.withheld.load(Ordering::Relaxed) & privilege.bit() == 0
     }
 
-    /// Grants or withholds `privilege`: who was told of it before keeps what it has, and binds no more of it.
+    /// Grants or withholds `privilege`. A client keeps the globals that it has bound, but can bind no more of them.
     pub fn grant(&self, privilege: Privilege, granted: bool) {
         if granted {
             self.withheld.fetch_and(!privilege.bit(), Ordering::Relaxed);

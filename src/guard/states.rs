@@ -1,4 +1,4 @@
-//! The one way to what Smithay keeps for a surface.
+//! Access to the data that Smithay keeps for a surface. No other code may call Smithay's `with_states`.
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -7,8 +7,9 @@ use smithay::wayland::compositor::{self, SurfaceData};
 
 use upbeat_record::faults::{self, Fault};
 
-/// Like Smithay's function of this name; but a panic of `does` leaves the surface usable. Smithay holds a mutex meanwhile:
-/// what unwinds past that poisons it, and whoever asks for the surface next would panic, too, outside of what is caught.
+/// As Smithay's function of this name, but a panic in `does` leaves the surface usable. Smithay holds a mutex
+/// meanwhile. A panic that unwinds past it would poison it, and the next access to the surface would panic, too,
+/// outside of the panic guard.
 pub fn with_states<T>(surface: &WlSurface, does: impl FnOnce(&SurfaceData) -> T) -> T {
     #[expect(clippy::disallowed_methods, reason = "it is forbidden everywhere else")]
     let done = compositor::with_states(surface, |states| {

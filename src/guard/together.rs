@@ -1,10 +1,10 @@
-//! What is counted.
+//! Counters for each kind of resource.
 
 use std::sync::atomic::AtomicU32;
 
 use super::kinds::Kind;
 
-/// A number of each kind.
+/// A counter for each kind.
 #[derive(Debug)]
 pub(super) struct Counts([AtomicU32; Kind::ALL.len()]);
 
@@ -22,6 +22,6 @@ impl std::ops::Index<Kind> for Counts {
     }
 }
 
-/// What the connections of one process have together, or those from inside one sandbox: that is what is bounded.
+/// Use of all connections of a process, or from inside a sandbox, together. The limits apply to this sum.
 #[derive(Debug, Default)]
 pub struct Together(pub(super) Counts);

@@ -1,17 +1,17 @@
-//! Who was told something since clients were last written to: only their connections are looked at.
-//! And whether anybody has said something since clients were last read.
+//! Tracks the clients with unsent events, so that a flush visits only these. Also tracks whether any client has sent a
+//! request since clients were last read.
 //!
-//! libwayland writes to everybody by asking each connection whether there is anything, several times a refresh. It says
-//! of each message that there is one; what is kept of that is whose it is.
+//! libwayland's own flush visits each connection, several times in a refresh. But its protocol logger reports each
+//! event: the client of the event is remembered here.
 //!
-//! The kernel keeps some hundred bytes beside each piece that is written, however small the piece is, and libwayland ends a
-//! client whose socket is full. So the messages of a client that does not read are gathered: libwayland has room for 4 096
-//! bytes of them, which it writes as one piece. A socket has room for 20 times as many messages then. Their order is kept.
+//! The kernel adds some hundred bytes to each write, however small, and libwayland disconnects a client whose socket is
+//! full. So the events for a client that does not read are gathered: libwayland buffers 4 096 bytes and writes them in
+//! one piece. The socket then has room for 20 times as many events. Their order does not change.
 //!
 //! ```text
 //!   reads        ▆▆▆▆▆▆▆                                 ▆▆ reads on
 //!   messages     ▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌
-//!   pieces       ▌▌▌▌▌▌▌▌▌▌▌▌ behind ████████ ████████ ████ ▌▌▌
+//!   writes       ▌▌▌▌▌▌▌▌▌▌▌▌ behind ████████ ████████ ████ ▌▌▌
 //! ```
 
 #![expect(unsafe_code, reason = "libwayland calls back for each message")]
@@ -27,18 +27,17 @@ use wayland_sys::{ffi_dispatch, server::*};
 use super::objects;
 use super::requests::{Log, Message, wl_display_add_protocol_logger, wl_protocol_logger_destroy};
 
-/// So many may be told something in one turn without memory being taken for their names.
+/// Capacity of the client list that is kept for the next turn, so that so many clients cost no allocation.
 const KEPT_ROOM: usize = 64;
 
-/// `WL_PROTOCOL_LOGGER_EVENT`.
 const EVENT: c_int = 1;
 
-/// What libwayland was heard to say.
+/// Reports of the protocol logger since they were last taken.
 #[derive(Debug, Default)]
 struct Heard {
-    /// Clients that were told something, each once.
+    /// Clients with unsent events, each once.
     told: Mutex<Vec<Client>>,
-    /// Some client has asked for something.
+    /// A client has sent a request.
     asked: AtomicBool,
 }
 
@@ -48,42 +47,42 @@ impl Heard {
     }
 }
 
-/// Knows to whom something is still to be written.
+/// The clients with unsent events.
 #[derive(Debug)]
 pub struct Unsent {
     heard: Arc<Heard>,
     logger: *mut c_void,
-    /// Clients that are behind: their messages are gathered.
+    /// Clients that are behind: their events are gathered.
     behind: Vec<Client>,
-    /// Room for those who were told, for the next time.
+    /// An empty list, kept for its capacity.
     room: Vec<Client>,
-    /// Keeps the display that calls back.
+    /// Keeps the display alive, which calls the logger.
     display: DisplayHandle,
 }
 
 impl Unsent {
-    /// From now on. What was said before is written with the first [`flush`](Self::flush).
+    /// Starts tracking, and flushes all events that were sent before.
     pub fn on(display: &DisplayHandle) -> Self {
         let heard = Arc::new(Heard::default());
         let pointer: *mut wl_display = display.backend_handle().display_ptr();
         let log: Log = log;
-        // SAFETY: the display lives as long as its handle, and what is pointed to as long as the logger, both of which `self`
-        // keeps.
+        // SAFETY: the display lives as long as its handle, and the data pointer as long as the logger; `self` keeps
+        // both.
         let logger = unsafe { wl_display_add_protocol_logger(pointer, log, Arc::as_ptr(&heard).cast_mut().cast()) };
         let mut display = display.clone();
         let _ = display.flush_clients();
         Unsent { heard, logger, behind: Vec::new(), room: Vec::new(), display }
     }
 
-    /// Whether some client has asked for something since the last call, or something has ended.
+    /// Whether a client has sent a request, or a client or an object has ended, since the last call.
     pub fn take_asked(&self) -> bool {
         let (asked, ended) = (self.heard.asked.swap(false, Ordering::Relaxed), objects::take_ended());
-        // Where libwayland had no memory for it nothing is ever heard.
+        // Without a logger (libwayland had no memory for it) nothing is ever reported, so the answer must be yes.
         asked || ended || self.logger.is_null()
     }
 
-    /// Writes to everybody who was told something since the last time, and says how many these were. The messages of clients
-    /// that are behind are gathered.
+    /// Flushes the clients with unsent events, and returns their number. Events for clients that are behind are
+    /// gathered.
     pub fn flush(&mut self) -> usize {
         let mut told = std::mem::take(&mut self.room);
         std::mem::swap(&mut told, &mut *self.heard.told());
@@ -102,7 +101,7 @@ impl Unsent {
             self.write_to_all();
         }
         let count = told.len();
-        // A crowd that was told something once is not kept room for.
+        // The capacity for an unusual number of clients is not kept.
         if count <= KEPT_ROOM {
             told.clear();
             self.room = told;
@@ -110,12 +109,13 @@ impl Unsent {
         count
     }
 
-    /// Whether messages are gathered for a client: [`flush_gathered`](Self::flush_gathered) is to be called before long.
+    /// Whether events are gathered for a client, so that [`flush_gathered`](Self::flush_gathered) must be called
+    /// before long.
     pub fn has_gathered(&self) -> bool {
         !self.behind.is_empty()
     }
 
-    /// Writes what was gathered to those clients that have read on.
+    /// Writes the gathered events of clients that have read on.
     pub fn flush_gathered(&mut self) {
         for client in std::mem::take(&mut self.behind) {
             if super::account(&client).is_some_and(|account| account.gathers()) {
@@ -126,15 +126,15 @@ impl Unsent {
         }
     }
 
-    /// Writes to `client` what it was told. Returns whether its socket does not take all of that: it is behind then.
+    /// Flushes `client`. Returns whether its socket is full: the client is then behind.
     fn write(&mut self, client: &Client) -> bool {
         let mut handle = self.display.backend_handle();
-        // SAFETY: this thread's own number; libwayland does not say otherwise that a connection takes nothing now.
+        // SAFETY: `errno` belongs to this thread. It is the only sign by which libwayland reports a full socket.
         unsafe { *libc::__errno_location() = 0 };
         let _ = handle.flush(Some(client.id()));
         // SAFETY: as above.
         let error = unsafe { *libc::__errno_location() };
-        // One who was told of an error of his is as good as gone to the library, which passes over him when he is named.
+        // wayland-backend skips a client with a protocol error when a flush names it, so all clients are flushed.
         if handle.get_client_data(client.id()).is_err() {
             self.write_to_all();
         }
@@ -148,7 +148,7 @@ impl Unsent {
 
     fn write_to_all(&mut self) {
         if let Err(error) = self.display.flush_clients() {
-            tracing::debug!(%error, "a client could not be written to");
+            tracing::debug!(%error, "cannot write to a client");
         }
     }
 }
@@ -156,20 +156,20 @@ impl Unsent {
 impl Drop for Unsent {
     fn drop(&mut self) {
         if !self.logger.is_null() {
-            // SAFETY: it was made by `on` and is used by nobody else; the display is still there.
+            // SAFETY: it was made by `on`, and no other code uses it; the display is still alive.
             unsafe { wl_protocol_logger_destroy(self.logger) };
         }
     }
 }
 
 unsafe extern "C" fn log(heard: *mut c_void, direction: c_int, message: *const Message) {
-    // SAFETY: it is what `on` gave, and lives longer than the logger.
+    // SAFETY: `on` passed this pointer, and the data outlives the logger.
     let heard = unsafe { &*heard.cast::<Heard>() };
     if direction != EVENT {
         heard.asked.store(true, Ordering::Relaxed);
         return;
     }
-    // SAFETY: libwayland says something of an object that lives, whose client is connected.
+    // SAFETY: libwayland's message is about an object that is alive, and whose client is connected.
     unsafe {
         let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, (*message).object);
         let Some((client, account)) = objects::known(client) else { return };
@@ -190,9 +190,8 @@ mod tests {
     use super::*;
     use crate::guard::connection;
 
-    /// `wl_display.sync`.
     const SYNC: [u32; 3] = [1, 12 << 16, 2];
-    /// What is answered: the callback's event, and that it ended.
+    /// Bytes of the answer to a sync: `wl_callback.done` and `wl_display.delete_id`.
     const ANSWER: usize = 24;
 
     fn connect(display: &Display<()>) -> UnixStream {
@@ -214,7 +213,7 @@ mod tests {
     /// How many bytes wait to be read.
     fn readable(client: &UnixStream) -> usize {
         let mut bytes: c_int = 0;
-        // SAFETY: the kernel writes one number where `bytes` is.
+        // SAFETY: the kernel writes one number, into `bytes`.
         unsafe { libc::ioctl(client.as_raw_fd(), libc::FIONREAD, &raw mut bytes) };
         bytes as usize
     }
@@ -267,7 +266,7 @@ mod tests {
         assert!(unsent.take_asked());
     }
 
-    /// Asks `count` times, each time in a turn of its own, and reads no answer.
+    /// Sends `count` syncs, each in a turn of its own, and reads no answer.
     fn ask(display: &mut Display<()>, unsent: &mut Unsent, client: &mut UnixStream, count: usize) {
         for _ in 0..count {
             sync(client);
@@ -276,7 +275,8 @@ mod tests {
         }
     }
 
-    /// Answers that wait for a client that does not read: several times what a socket has room for one by one.
+    /// Answers that wait for a client that does not read: several times as many as a socket holds when each is written
+    /// by itself.
     const WAITING: usize = 5_000;
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
         let mut unsent = Unsent::on(&display.handle());
         let known = crate::guard::all(&display.handle())[0].0.clone();
         ask(&mut display, &mut unsent, &mut client, 1_000);
-        // What is written now does not find room.
+        // The socket is full now.
         let mut asked = 1_000;
         while !unsent.write(&known) && asked < 100_000 {
             ask(&mut display, &mut unsent, &mut client, 1);

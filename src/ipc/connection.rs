@@ -1,4 +1,4 @@
-//! One client of the private socket: lines in, lines out, within bounds.
+//! One connection to the private socket: reads and writes lines, with bounded buffers.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -6,10 +6,10 @@ use std::sync::{Arc, Weak};
 
 use super::LONGEST_REQUEST;
 
-/// How much is read in one turn.
+/// Bytes that are read in one turn.
 const READ_AT_ONCE: usize = 16 * 1024;
 
-/// What may wait for somebody who follows what happens and does not read.
+/// Unsent bytes at which a client that follows events but does not read is disconnected.
 const MOST_UNREAD: usize = 1024 * 1024;
 
 /// A connection, its unfinished request and its unsent answer.
@@ -18,21 +18,21 @@ pub(super) struct Connection {
     stream: UnixStream,
     input: Vec<u8>,
     output: Vec<u8>,
-    /// The answer to a request is being worked on: the next request waits, so that answers come in order.
+    /// The answer is prepared elsewhere. The next request waits, so that answers keep their order.
     pub(super) waiting: bool,
-    /// When it asked for something last, by the server's count of requests; 0 if never.
+    /// Number of its last request, counted by the server; 0 before its first.
     pub(super) last_request: u64,
-    /// Goes with it.
+    /// Dropped with the connection.
     life: Arc<()>,
-    /// It is told of what happens.
+    /// The client follows events.
     pub(super) follows: bool,
-    /// The other side has said everything, or is not listened to any more.
+    /// Nothing more is read: the client has shut down its side, or is being disconnected.
     closed: bool,
-    /// It was let go of, and is told so.
+    /// The client is being disconnected and is sent the reason.
     parts: bool,
 }
 
-/// The client said something that cannot be a request, or is gone.
+/// The client sent a line that is too long, or is gone.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConnectionError {
     #[error("a request of more than {LONGEST_REQUEST} bytes")]
@@ -57,7 +57,7 @@ impl Connection {
         })
     }
 
-    /// Upgrades while it is there.
+    /// Can be upgraded while the connection exists.
     pub(super) fn life(&self) -> Weak<()> {
         Arc::downgrade(&self.life)
     }
@@ -66,12 +66,12 @@ impl Connection {
         &self.stream
     }
 
-    /// Whether more may be read: not while a request is left to meet, or an answer unsent or being worked on.
+    /// Whether more may be read: not while a request is unhandled, or an answer unsent or being prepared.
     pub(super) fn listens(&self) -> bool {
         self.output.is_empty() && !self.waiting && !self.closed && !self.has_request()
     }
 
-    /// Whether a whole request waits to be met, and may be.
+    /// Whether a complete request can be handled now.
     pub(super) fn has_request(&self) -> bool {
         !self.waiting && self.input.contains(&b'\n')
     }
@@ -81,14 +81,14 @@ impl Connection {
         !self.output.is_empty()
     }
 
-    /// Whether nothing more will happen here.
+    /// Whether nothing more can happen on this connection.
     pub(super) fn finished(&self) -> bool {
         let is_over = self.closed && !self.waiting && self.output.is_empty() && !self.input.contains(&b'\n');
-        // Who follows may have nothing to say any more.
+        // A client that follows events may shut down its side and still read.
         is_over && !self.follows
     }
 
-    /// Reads what has come, up to a bound.
+    /// Reads once, [`READ_AT_ONCE`] bytes at most.
     pub(super) fn read(&mut self) -> Result<(), ConnectionError> {
         let mut chunk = [0; READ_AT_ONCE];
         match self.stream.read(&mut chunk) {
@@ -103,7 +103,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The next whole request, unless an answer has to be sent first.
+    /// The next complete request, unless an answer must be sent first.
     pub(super) fn next_line(&mut self) -> Option<Vec<u8>> {
         if self.waiting || self.speaks() {
             return None;
@@ -122,17 +122,18 @@ impl Connection {
         self.write()
     }
 
-    /// Whether it can give way to somebody else.
+    /// Whether it may be disconnected to make room for a new client.
     pub(super) fn is_idle(&self) -> bool {
         self.parts || self.listens() && !self.follows
     }
 
-    /// Tells somebody who follows of what happened. Who has not read what was told for long is let go of, with `farewell`.
+    /// Sends an event to a client that follows events. A client with [`MOST_UNREAD`] unsent bytes is sent `farewell`
+    /// instead and disconnected.
     pub(super) fn tell(&mut self, line: &[u8], farewell: &[u8]) -> Result<(), ConnectionError> {
         if self.output.len() <= MOST_UNREAD {
             return self.answer(line.to_vec());
         }
-        // A line that is half sent is whole first.
+        // A line that is partly sent is completed first.
         let end = self.output.iter().position(|byte| *byte == b'\n').map_or(self.output.len(), |at| at + 1);
         self.output.truncate(end);
         self.output.shrink_to_fit();

@@ -1,4 +1,4 @@
-//! Input that is injected, as devices report it.
+//! Converts injected input (`upbeat msg input`) to device events.
 
 use smithay::backend::input::{TabletToolCapabilities, TabletToolDescriptor, TabletToolType};
 use smithay::wayland::tablet_manager::TabletDescriptor;
@@ -14,7 +14,7 @@ const WHEEL_CLICK: f64 = 15.0;
 /// One click of a wheel, in 120ths.
 const V120_CLICK: f64 = 120.0;
 
-/// What a device reports of `event` when it happens at `time`, to be handled in this order.
+/// The device events that `event` stands for when it happens at `time`, in the order in which they are to be handled.
 pub fn device_events(event: InputEvent, time: Instant) -> impl Iterator<Item = DeviceEvent> {
     let reported = match event {
         InputEvent::PointerMove { x, y } => DeviceEvent::PointerPosition { time, position: (x, y).into() },
@@ -42,7 +42,7 @@ pub fn device_events(event: InputEvent, time: Instant) -> impl Iterator<Item = D
         InputEvent::PenUp { x, y } => pen(time, (x, y), ToolAction::Tip(false), Some(0.0)),
         InputEvent::PenAway => pen(time, (0.0, 0.0), ToolAction::Leave, None),
     };
-    // A tablet that is there already stays as it is.
+    // A tablet that is plugged in already is not plugged in again.
     let plugged = DeviceEvent::Tablet { time, tablet: tablet(), there: true };
     let plugged = matches!(event, InputEvent::PenNear { .. }).then_some(plugged);
     let touches =
@@ -50,21 +50,21 @@ pub fn device_events(event: InputEvent, time: Instant) -> impl Iterator<Item = D
     [plugged, Some(reported), touches.then_some(DeviceEvent::TouchFrame { time })].into_iter().flatten()
 }
 
-/// A wheel turned so far that content moves by `distance` logical pixels.
+/// A turn of the wheel that scrolls by `distance` logical pixels.
 fn wheel(distance: f64) -> Scroll {
     let clicks = (distance / WHEEL_CLICK * V120_CLICK).round() as i32;
     Scroll { distance, v120: (clicks != 0).then_some(clicks), ..Scroll::default() }
 }
 
-/// Fingers that scroll, as libinput reports them: when they are lifted, both axes stop.
+/// Finger scrolling, as libinput reports it: when the fingers are lifted, both axes stop.
 fn fingers(time: Instant, dx: f64, dy: f64, stop: bool) -> DeviceEvent {
     let axis = |distance| Scroll { distance, stop, ..Scroll::default() };
     DeviceEvent::Axis { time, source: ScrollSource::Finger, horizontal: axis(dx), vertical: axis(dy) }
 }
 
-/// What the tablet is called.
+/// Name of the injected tablet.
 const TABLET: &str = "upbeat msg input pen";
-/// The serial of its pen: any number that no other has.
+/// Serial number of its pen, which must differ from the serial numbers of real pens.
 const PEN_SERIAL: u64 = 0x7065_6e01;
 
 fn tablet() -> TabletDescriptor {

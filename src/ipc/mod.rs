@@ -1,16 +1,17 @@
-//! `upbeat msg`: asking a running session, and telling it something.
+//! Server of the private socket, through which `upbeat msg` queries and controls a running session.
 //!
 //! # How to use it
 //! The session makes a [`Server`] on [`ipc_path`](upbeat_record::ipc::socket_path) beside its Wayland socket, passes
-//! the path to its children as [`PATH_VARIABLE`](upbeat_record::ipc::PATH_VARIABLE), puts the server's descriptor into its event loop, and calls
-//! [`Server::dispatch`] when it is readable. Whatever holds the answers implements [`Respond`].
+//! the path to its children as [`PATH_VARIABLE`](upbeat_record::ipc::PATH_VARIABLE), puts the server's descriptor into
+//! its event loop, and calls [`Server::dispatch`] when it is readable. The session implements [`Respond`], which
+//! handles the requests.
 //!
-//! The socket belongs to the user alone (mode 0600). The server never blocks: it reads and answers a bounded amount a
-//! turn, stops reading from a client that does not read its answers, and disconnects one that sends a line without end. Whoever
-//! asks for events is told of every change in order, before anybody has an answer that it shows in; one who leaves 1 MiB of
-//! them unread is let go.
+//! The socket belongs to the user alone (mode 0600). The server never blocks: in one turn it reads and answers a
+//! bounded amount. It stops reading from a client that does not read its answers, and disconnects a client that sends a
+//! line without end. A client that follows events gets each change in order, and before any client gets an answer that
+//! shows the change. It is disconnected when 1 MiB of events are unread.
 //!
-//! [`message`](upbeat_record::ipc::message) is the language; [`Client`](upbeat_record::ipc::Client) speaks it.
+//! [`message`](upbeat_record::ipc::message) defines the messages; [`Client`](upbeat_record::ipc::Client) is a client.
 
 mod connection;
 pub mod input;
@@ -25,19 +26,19 @@ use upbeat_record::ipc::message::event::Event;
 /// The longest request in bytes, with its newline. Answers may be longer.
 pub const LONGEST_REQUEST: usize = 64 * 1024;
 
-/// How a request was met.
+/// Result of handling a request.
 #[derive(Debug)]
 pub enum Met {
-    /// With an answer, or a sentence that says why not.
+    /// An answer, or an error text.
     Now(Result<Response, String>),
-    /// It is being worked on elsewhere; the [`Completion`] that came with the request brings the answer.
+    /// The answer is prepared elsewhere and sent through the request's [`Completion`].
     Later,
-    /// The asker is told of what happens from now on, first of this.
+    /// The client follows events from now on; this is the first.
     Follows(Event),
 }
 
 impl Met {
-    /// Cannot be done, and why.
+    /// An error with this text.
     pub fn refused(sentence: impl Into<String>) -> Self {
         Met::Now(Err(sentence.into()))
     }

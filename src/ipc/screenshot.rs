@@ -1,5 +1,4 @@
-//! Writing a picture without holding up the frames: reading the screen, compression and the disk have a thread of their
-//! own.
+//! Writes screenshots without delaying frames: reading the pixels, compression and the disk have a thread of their own.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -15,15 +14,15 @@ use upbeat_record::faults::{self, Fault};
 use upbeat_record::files;
 use upbeat_record::ipc::message::Response;
 
-/// Pictures that are written at once, each with a thread and some megabytes.
+/// Screenshots that may be written at the same time, each with a thread and some megabytes.
 const MOST_WRITTEN: usize = 4;
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
-/// A picture that is being written.
+/// Counts a screenshot that is being written, until it is dropped.
 pub struct Writing;
 
 impl Writing {
-    /// One more, if there may be.
+    /// `None` while `MOST_WRITTEN` are being written.
     pub fn begin() -> Option<Self> {
         let more = |count| (count < MOST_WRITTEN).then_some(count + 1);
         WRITTEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Writing)
@@ -36,28 +35,28 @@ impl Drop for Writing {
     }
 }
 
-/// Writes what `shot` shows of a panel onto which `output` is turned, upright as a PNG file to `path` on a thread of its own,
-/// and then answers through `completion`.
+/// Writes `shot`, turned upright, as a PNG file to `path`, on a thread of its own, and then answers through
+/// `completion`. `turn`: the transform of `output` on its panel.
 pub fn write((shot, turn): (Shot, Turn), output: String, path: PathBuf, completion: Completion) {
     let Some(writing) = Writing::begin() else {
-        let refused = format!("{MOST_WRITTEN} pictures are being written already");
+        let refused = format!("{MOST_WRITTEN} screenshots are being written already");
         return completion.finish(Err(refused));
     };
     let job = move || {
         let _writing = writing;
-        let image = shot.whole().ok_or_else(|| format!("what {output} shows cannot be read"));
-        // The display may have its buffer back while the picture is compressed.
+        let image = shot.whole().ok_or_else(|| format!("the pixels of {output} cannot be read"));
+        // Dropped before the compression, so that the display has its buffer back sooner.
         drop(shot);
         completion.finish(image.and_then(|image| write_now(&upright(image, turn), output, path)));
     };
-    // If there is no thread to be had, the completion is dropped with the job, and that answers too.
+    // If no thread can be started, the completion is dropped with the job, and that sends an error.
     let thread = thread::Builder::new().name("screenshot".to_owned());
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
         tracing::warn!("cannot start a thread for a screenshot: {error}");
     }
 }
 
-/// A picture of a panel as it is seen.
+/// The picture as the user sees it, given the panel's pixels and its transform.
 pub fn upright(image: PixelBuffer, turn: Turn) -> PixelBuffer {
     if turn == Turn::NORMAL {
         return image;
@@ -138,7 +137,7 @@ mod tests {
         let image = PixelBuffer::new(4, 4);
         let refused = write_now(&image, "x".to_owned(), path.clone()).unwrap_err();
         assert!(refused.contains("a pipe that nobody reads"), "{refused}");
-        // Its other end is there: small pictures find room in it.
+        // The other end of the pipe is open, so that small pictures fit into it without blocking.
         let reader = File::options().read(true).write(true).open(&path).unwrap();
         write_now(&image, "x".to_owned(), path).unwrap();
         let mut head = [0; 8];

@@ -1,4 +1,5 @@
-//! The listening side. One descriptor for the event loop (an epoll that holds all the others), no thread, no waiting.
+//! The server of the private socket. One descriptor for the event loop (an epoll that contains all others), no thread,
+//! and it never blocks.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,30 +19,30 @@ use crate::descriptors::Door;
 use upbeat_record::ipc::message::event::{Event, News};
 use upbeat_record::ipc::message::{Answer, Question, Request, Response, VERSION};
 
-/// How many clients may be connected at once. One more takes the place of the one that has said nothing whole for longest;
-/// it has to wait while all have something done for them.
+/// How many clients may be connected at once. A further client replaces the idle client whose last request is oldest.
+/// It must wait while no client is idle.
 const MOST_CLIENTS: usize = 32;
 
-/// How many may follow what happens at once.
+/// How many clients may follow events at once.
 const MOST_FOLLOWERS: usize = 16;
 
-/// How many requests of one client are met in a turn: the rest waits for the next.
+/// How many requests of one client are handled in a turn: the rest waits for the next.
 const REQUESTS_A_TURN: usize = 8;
 
-/// What one hears last who followed and did not read.
-const FAREWELL: &str = "more than 1 MiB of events were not read: ask for them again to hear how all is";
+/// The last message to a client that follows events and does not read them.
+const FAREWELL: &str = "more than 1 MiB of events were not read: follow them again to get the current state";
 
-/// How many may wait to be let in: as the standard library has it.
+/// Backlog of the listening socket; the standard library's value.
 const BACKLOG: i32 = 128;
 
-/// How many descriptors are looked at in a turn.
+/// How many ready descriptors are handled in a turn.
 const EVENTS_A_TURN: usize = 16;
 
 const LISTENER: u64 = 0;
 const COMPLETIONS: u64 = 1;
 const FIRST_CLIENT: u64 = 2;
 
-/// The private socket could not be made.
+/// The private socket could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("the private socket {}: {source}", path.display())]
 pub struct ServerError {
@@ -49,17 +50,18 @@ pub struct ServerError {
     source: io::Error,
 }
 
-/// Whoever knows the answers.
+/// Handles the requests; the session implements it.
 pub trait Respond {
-    /// Meets a request. Must not block: what takes long is handed to another thread together with
-    /// [`ticket.completion()`](Ticket::completion), which brings the answer, and [`Met::Later`] is returned.
+    /// Handles a request. Must not block: a long task goes to another thread together with
+    /// [`ticket.completion()`](Ticket::completion), which sends the answer, and [`Met::Later`] is returned.
     fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> Met;
 
-    /// What happened since the last call, or since a request was met with [`Met::Follows`]. Asked only while somebody follows.
+    /// Events since the last call, or since a request returned [`Met::Follows`]. Only called while a client follows
+    /// events.
     fn news(&mut self) -> Vec<Event>;
 }
 
-/// A request that is being met.
+/// A request that is being handled.
 #[derive(Debug)]
 pub struct Ticket<'a> {
     client: u64,
@@ -68,17 +70,17 @@ pub struct Ticket<'a> {
 }
 
 impl Ticket<'_> {
-    /// What brings the answer later. Take one only to return [`Met::Later`].
+    /// Sends the answer later. Only to be taken when [`Met::Later`] is returned.
     pub fn completion(&self) -> Completion {
         Completion { client: self.client, life: self.life.clone(), shared: Some(Arc::clone(self.shared)) }
     }
 }
 
-/// Brings the answer to one request, from any thread. Dropped without an answer, it says that there is none.
+/// Sends the answer to one request, from any thread. Dropped without an answer, it sends an error.
 #[derive(Debug)]
 pub struct Completion {
     client: u64,
-    /// While the client is connected.
+    /// Can be upgraded while the client is connected.
     life: Weak<()>,
     shared: Option<Arc<Completions>>,
 }
@@ -90,12 +92,11 @@ struct Completions {
 }
 
 impl Completion {
-    /// Whether somebody is there to hear the answer.
+    /// Whether the client is still connected.
     pub fn is_awaited(&self) -> bool {
         self.life.strong_count() > 0
     }
 
-    /// Brings the answer.
     pub fn finish(mut self, result: Result<Response, String>) {
         self.send(result);
     }
@@ -103,7 +104,7 @@ impl Completion {
     fn send(&mut self, result: Result<Response, String>) {
         if let Some(shared) = self.shared.take() {
             shared.answers.lock().unwrap_or_else(PoisonError::into_inner).push((self.client, result));
-            // It can fail only when the counter is full: then the server has been woken already.
+            // This fails only when the counter is full, and then the server was woken already.
             let _ = rustix::io::write(&shared.wake, &1_u64.to_ne_bytes());
         }
     }
@@ -111,11 +112,11 @@ impl Completion {
 
 impl Drop for Completion {
     fn drop(&mut self) {
-        self.send(Err("the request was given up".to_owned()));
+        self.send(Err("the request was dropped without an answer".to_owned()));
     }
 }
 
-/// The private socket and everyone who is connected to it. Dropping it removes the socket.
+/// The private socket and its connections. Dropping it removes the socket.
 #[derive(Debug)]
 pub struct Server {
     path: PathBuf,
@@ -124,12 +125,12 @@ pub struct Server {
     completions: Arc<Completions>,
     clients: BTreeMap<u64, Connection>,
     next_client: u64,
-    /// Requests that were met: a clock that says who has been silent.
+    /// Number of requests so far: it serves as a clock that tells which client has been silent for longest.
     requests: u64,
     door: Door,
 }
 
-/// A socket at `path` for its owner only, from its first moment on: it gets its mode before its name.
+/// A socket at `path` that only its owner can ever open, because it gets its mode before its name.
 fn private_listener(path: &Path) -> io::Result<UnixListener> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -139,14 +140,14 @@ fn private_listener(path: &Path) -> io::Result<UnixListener> {
     Ok(UnixListener::from(socket))
 }
 
-/// Whether the program at the other end runs as our user, or as root, who may do anything.
+/// Whether the client runs as our user or as root.
 fn is_of_our_user(stream: &UnixStream) -> bool {
     sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid.is_root() || peer.uid == rustix::process::geteuid())
 }
 
 impl Server {
-    /// Makes the socket at `path`, for its owner only. A socket that a dead session left there is replaced: the lock of
-    /// the Wayland socket beside it, which the caller holds, makes sure that no living one is.
+    /// Makes the socket at `path`, for its owner only. The socket of a dead session is replaced. It cannot be that of a
+    /// living session, because the caller holds the lock of the Wayland socket beside it.
     pub fn listen(path: &Path) -> Result<Self, ServerError> {
         Self::try_listen(path).map_err(|source| ServerError { path: path.to_owned(), source })
     }
@@ -175,8 +176,8 @@ impl Server {
         })
     }
 
-    /// Meets what has come, as far as it may in one turn. Call it when the descriptor is readable; it stays readable
-    /// while something is left to do.
+    /// Handles what has arrived, within the limits of one turn. To be called when the descriptor is readable; it stays
+    /// readable while something is left to do.
     pub fn dispatch(&mut self, answers: &mut impl Respond) {
         let mut events = Vec::with_capacity(EVENTS_A_TURN);
         if epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&Timespec::default())).is_err() {
@@ -200,7 +201,7 @@ impl Server {
             let accept = || listener.accept().map(|(stream, _)| Some(stream));
             let Some(stream) = self.door.next(accept) else { break };
             if !is_of_our_user(&stream) {
-                tracing::warn!("private socket: a program of another user was turned away");
+                tracing::warn!("private socket: the connection of another user was refused");
                 continue;
             }
             if let Err(error) = self.insert(stream) {
@@ -224,18 +225,19 @@ impl Server {
         Ok(())
     }
 
-    /// Whether one more may come.
+    /// Whether one more client may connect.
     fn has_room(&self) -> bool {
         self.clients.len() < MOST_CLIENTS || self.idle().is_some()
     }
 
-    /// The client that has nothing done for it, and has asked for nothing whole for longest.
+    /// The idle client whose last request is oldest.
     fn idle(&self) -> Option<u64> {
         let idle = self.clients.iter().filter(|(_, connection)| connection.is_idle());
         idle.min_by_key(|(number, connection)| (connection.last_request, **number)).map(|(number, _)| *number)
     }
 
-    /// Listens for new clients only while there is room: an ignored one would keep the descriptor readable for ever.
+    /// Watches the listening socket only while there is room: a client that is not accepted would keep it readable for
+    /// ever.
     fn watch_listener(&self) {
         let flags = if self.has_room() { EventFlags::IN } else { EventFlags::empty() };
         let _ = epoll::modify(&self.epoll, &self.listener, EventData::new_u64(LISTENER), flags);
@@ -257,12 +259,12 @@ impl Server {
         }
     }
 
-    /// Whether anybody follows what happens.
+    /// Whether any client follows events.
     pub fn is_followed(&self) -> bool {
         self.clients.values().any(|connection| connection.follows)
     }
 
-    /// Tells those who follow what happened. Call it at the end of a turn.
+    /// Sends new events to the clients that follow them. To be called at the end of a turn.
     pub fn tell(&mut self, answers: &mut impl Respond) {
         if !self.is_followed() {
             return;
@@ -281,7 +283,7 @@ impl Server {
         self.after(client, told);
     }
 
-    /// Reads, meets and answers requests of one client, which has `ready` happened to.
+    /// Reads, handles and answers requests of one client. `ready`: its epoll events.
     fn serve(&mut self, client: u64, answers: &mut impl Respond, ready: EventFlags) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
         if connection.has_request() {
@@ -299,19 +301,19 @@ impl Server {
         self.after(client, result);
     }
 
-    /// Meets one request. Those who follow know before what its answer may show.
+    /// Handles one request. Clients that follow events first get all events that its answer may show.
     fn meet(&mut self, client: u64, request: &[u8], answers: &mut impl Respond) -> Result<(), ConnectionError> {
         self.tell(answers);
         let followers = self.clients.values().filter(|connection| connection.follows).count();
         let Some(life) = self.clients.get(&client).map(Connection::life) else { return Ok(()) };
         let met = match parse(request) {
             Ok(Request::Events) if followers >= MOST_FOLLOWERS => {
-                Met::refused(format!("{MOST_FOLLOWERS} programs follow what happens already"))
+                Met::refused(format!("{MOST_FOLLOWERS} programs follow events already"))
             }
             Ok(request) => answers.respond(request, &Ticket { client, life: &life, shared: &self.completions }),
             Err(sentence) => Met::refused(sentence),
         };
-        // It may have been let go of meanwhile.
+        // The client may have been disconnected meanwhile.
         let Some(connection) = self.clients.get_mut(&client) else { return Ok(()) };
         match met {
             Met::Now(result) => connection.answer(line(result))?,
@@ -325,11 +327,12 @@ impl Server {
         Ok(())
     }
 
-    /// Lets a client go that is gone or misbehaves; otherwise waits for what can come next. Says whether it is there.
+    /// Disconnects a client that is gone or has failed; otherwise sets the epoll events to wait for. Returns whether
+    /// the client is still connected.
     fn after(&mut self, client: u64, result: Result<(), ConnectionError>) -> bool {
         let Some(connection) = self.clients.get_mut(&client) else { return false };
         if let Err(ConnectionError::TooLong) = result {
-            // Best effort: whether or not it reads this, it is disconnected.
+            // Best effort, because the client is disconnected whether or not it reads this.
             let _ = connection.answer(line(Err(ConnectionError::TooLong.to_string())));
         }
         if result.is_err() || connection.finished() {
@@ -343,7 +346,7 @@ impl Server {
         flags.set(EventFlags::OUT, connection.speaks() || connection.has_request());
         let is_there = epoll::modify(&self.epoll, connection.stream(), EventData::new_u64(client), flags).is_ok();
         if self.clients.len() >= MOST_CLIENTS {
-            // It may give way now.
+            // The client may be idle now and so make room for a new client.
             self.watch_listener();
         }
         is_there
@@ -362,11 +365,11 @@ impl Drop for Server {
     }
 }
 
-/// Sends what is left, and reads if that is due.
+/// Sends the unsent bytes, then reads if the client may send more.
 fn exchange(connection: &mut Connection, ready: EventFlags) -> Result<(), ConnectionError> {
     let hung_up = ready.intersects(EventFlags::HUP | EventFlags::ERR);
     if hung_up && !connection.listens() && !connection.has_request() {
-        // Nobody is there to read the answer.
+        // The client has hung up and cannot read the answer.
         return Err(ConnectionError::Io(io::ErrorKind::BrokenPipe.into()));
     }
     connection.write()?;
@@ -384,7 +387,7 @@ fn parse(request: &[u8]) -> Result<Request, String> {
     let bad = |error: serde_json::Error| format!("not a request: {error}");
     let Versioned { version } = serde_json::from_slice(request).map_err(bad)?;
     if version != VERSION {
-        return Err(format!("version {VERSION} of this language is spoken here, not version {version}"));
+        return Err(format!("this session speaks version {VERSION} of the protocol, not version {version}"));
     }
     let question: Question = serde_json::from_slice(request).map_err(bad)?;
     Ok(question.request)

@@ -1,4 +1,4 @@
-//! The server and the client over a real socket, and clients that do not behave.
+//! The server and the client over a real socket, and clients that misbehave.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -15,16 +15,16 @@ use upbeat_record::ipc::message::event::Event;
 use upbeat_record::ipc::message::{Request, Response};
 use upbeat_record::ipc::{Client, ClientError};
 
-/// Answers `outputs` with a lot of text, keeps the completions of screenshots, refuses the rest.
+/// Answers `outputs` with a long text, keeps the completions of screenshots, refuses other requests.
 #[derive(Default)]
 struct Answers {
     met: usize,
     pictures: Option<mpsc::Sender<Completion>>,
-    /// How many are to be told of with the next request.
+    /// How many events happen with the next request.
     news: usize,
 }
 
-/// How long an event is.
+/// Length of an event in bytes.
 const EVENT: usize = 10_000;
 
 const WINDOWS: usize = 400_000;
@@ -93,7 +93,7 @@ impl Running {
         Client::connect(&self.path).unwrap()
     }
 
-    /// Ends the server; how many requests it met, and in how many turns.
+    /// Stops the server. Returns how many requests it handled, and in how many turns.
     fn stop(mut self) -> (usize, usize) {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap()
@@ -249,7 +249,7 @@ fn who_follows_hears_of_what_happened_before_anybody_has_an_answer_that_shows_it
     for _ in 0..2 {
         assert!(matches!(follower.next().unwrap().unwrap(), Event::Configuration { mistake: Some(_) }));
     }
-    // Who has nothing more to say goes on listening, and counts as gone only when it has hung up.
+    // A client that has shut down its side still gets events, until it hangs up.
     let mut last = UnixStream::connect(&running.path).unwrap();
     last.write_all(b"{\"version\":1,\"request\":{\"kind\":\"events\"}}\n").unwrap();
     last.shutdown(std::net::Shutdown::Write).unwrap();
@@ -265,7 +265,7 @@ fn a_follower_that_does_not_read_is_let_go_and_told_and_holds_up_nobody() {
     let running = Running::start(Answers::default());
     let mut deaf = running.client().follow().unwrap();
     let mut other = running.client();
-    // What the sockets hold, what is kept for it, and more.
+    // More than the sockets and the server's buffer hold.
     for _ in 0..20 {
         other.ask(Request::WhyLate { target: None, limit: 20 }).unwrap();
         other.ask(Request::Reload).unwrap();
@@ -285,7 +285,7 @@ fn only_so_many_follow() {
     let followers: Vec<_> = (0..16).map(|_| running.client().follow().unwrap()).collect();
     let refused = running.client().follow().unwrap_err();
     assert!(refused.to_string().contains("16 programs follow"), "{refused}");
-    // They are not taken for idle, however many others come.
+    // Clients that follow events do not count as idle, however many new clients connect.
     let mut others: Vec<_> = (0..40).map(|_| running.client()).collect();
     assert_eq!(others.last_mut().unwrap().ask(Request::Reload).unwrap(), Response::Done);
     drop(followers);

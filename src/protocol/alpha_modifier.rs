@@ -1,6 +1,6 @@
 //! `wp_alpha_modifier_v1` 1: a client fades a surface without drawing it anew.
 //!
-//! Ours, since Smithay 0.7 ends clients that give the object back after its surface.
+//! Our own implementation, since Smithay 0.7 disconnects clients that destroy the object after its surface.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,11 +21,10 @@ use crate::surface::opacity::Opacity;
 
 const VERSION: u32 = 1;
 
-/// A surface has one of these objects.
+/// Whether a surface has one of these objects; it may have one only.
 #[derive(Debug, Default)]
 struct Taken(AtomicBool);
 
-/// Advertises the global.
 #[derive(Debug)]
 pub struct AlphaModifier;
 
@@ -68,7 +67,7 @@ impl Dispatch<WpAlphaModifierV1, (), State> for Handlers {
     }
 }
 
-/// Notes whether `surface` has such an object. Returns whether it had one.
+/// Remembers whether `surface` has such an object. Returns whether it had one before.
 fn set_taken(surface: &WlSurface, taken: bool) -> bool {
     guard::with_states(surface, |states| {
         states.data_map.get_or_insert_threadsafe(Taken::default).0.swap(taken, Ordering::Relaxed)
@@ -100,7 +99,7 @@ impl Dispatch<WpAlphaModifierSurfaceV1, Weak<WlSurface>, State> for Handlers {
     }
 }
 
-/// With the next commit of `surface`.
+/// Sets the pending opacity, which takes effect with the next commit of `surface`.
 fn set(surface: &WlSurface, opacity: Opacity) {
     guard::with_states(surface, |states| *states.cached_state.get::<Opacity>().pending() = opacity);
 }

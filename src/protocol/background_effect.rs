@@ -1,7 +1,7 @@
-//! `ext_background_effect_manager_v1` 1: a client has what lies behind a part of its surface blurred.
+//! `ext_background_effect_manager_v1` 1: a client has the background behind a part of its surface blurred.
 //!
-//! With the blur that translucent windows have (`[effects] blur`), where OpenGL ES draws. What it cannot be had for is said: the
-//! capability is there while it can, and goes with the renderer or the configuration.
+//! It is the blur of translucent windows (`[effects] blur`), which needs OpenGL ES. The capability is advertised while
+//! the renderer and the configuration allow blur.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,15 +24,15 @@ use crate::surface::background::Background;
 
 const VERSION: u32 = 1;
 
-/// A surface has one of these objects.
+/// Whether a surface has one of these objects; it may have one only.
 #[derive(Debug, Default)]
 struct Taken(AtomicBool);
 
-/// The global, and who hears what can be had.
+/// The bound managers, and the capability that they were sent.
 #[derive(Debug)]
 pub struct BackgroundEffect {
     managers: Vec<ExtBackgroundEffectManagerV1>,
-    /// What they were told last.
+    /// The capability sent last.
     blurs: bool,
 }
 
@@ -43,7 +43,7 @@ impl BackgroundEffect {
     }
 }
 
-/// Says so where that has changed.
+/// Sends the capability if it has changed.
 pub(super) fn refresh(state: &mut State) {
     let blurs = state.shell.effects().blur > 0 && state.outputs.blurs();
     let effect = &mut state.protocols.background_effect;
@@ -66,7 +66,7 @@ impl GlobalDispatch<ExtBackgroundEffectManagerV1, (), State> for Handlers {
         init: &mut DataInit<'_, State>,
     ) {
         let manager = init.init(manager, ());
-        // What has changed in this turn it hears once.
+        // A pending change is sent first, so that the new manager does not get it twice.
         refresh(state);
         let effect = &mut state.protocols.background_effect;
         tell(&manager, effect.blurs);
@@ -97,7 +97,7 @@ impl Dispatch<ExtBackgroundEffectManagerV1, (), State> for Handlers {
     }
 }
 
-/// Notes whether `surface` has such an object. Returns whether it had one.
+/// Remembers whether `surface` has such an object. Returns whether it had one before.
 fn set_taken(surface: &WlSurface, taken: bool) -> bool {
     guard::with_states(surface, |states| {
         states.data_map.get_or_insert_threadsafe(Taken::default).0.swap(taken, Ordering::Relaxed)
@@ -133,7 +133,7 @@ impl Dispatch<ExtBackgroundEffectSurfaceV1, Weak<WlSurface>, State> for Handlers
     }
 }
 
-/// With the next commit of `surface`.
+/// Sets the pending effect, which takes effect with the next commit of `surface`.
 fn set(surface: &WlSurface, background: Background) {
     guard::with_states(surface, |states| *states.cached_state.get::<Background>().pending() = background);
 }

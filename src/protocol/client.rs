@@ -1,4 +1,4 @@
-//! Taking clients in.
+//! Inserts new connections as clients.
 
 pub use crate::guard::Client;
 pub use crate::guard::connection::connect;

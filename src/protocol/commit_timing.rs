@@ -1,9 +1,9 @@
-//! `wp_commit_timing_manager_v1` 1, unmanaged: Smithay notes the time stamp
-//! ([`CommitTimerStateUserData`](smithay::wayland::commit_timing::CommitTimerStateUserData)); the content-update
-//! queue gives it its meaning.
+//! `wp_commit_timing_manager_v1` 1, unmanaged: Smithay stores the time stamp
+//! ([`CommitTimerStateUserData`](smithay::wayland::commit_timing::CommitTimerStateUserData)), and the content-update
+//! queue holds the update back until then.
 //!
-//! Stamps are checked here first: Smithay 0.7 takes any, and one with too many nanoseconds panics a debug build when it
-//! is converted.
+//! Stamps are checked here first: Smithay 0.7 accepts any, and a stamp with too many nanoseconds panics a debug build
+//! when it is converted.
 
 use smithay::reexports::wayland_protocols::wp::commit_timing::v1::server::wp_commit_timer_v1::{self, WpCommitTimerV1};
 use smithay::reexports::wayland_protocols::wp::commit_timing::v1::server::wp_commit_timing_manager_v1::WpCommitTimingManagerV1;
@@ -23,7 +23,7 @@ delegate!(WpCommitTimingManagerV1: bool => CommitTimingManagerState);
 /// The last second that nanoseconds in an `i64` can express: 292 years of uptime.
 const LAST_SECOND: u64 = (i64::MAX / NANOS_PER_SECOND) as u64 - 1;
 
-/// A time stamp as the queue can use it; `None` when the nanoseconds are no fraction of a second.
+/// The stamp in a range that the queue can convert; `None` when the nanoseconds are no fraction of a second.
 fn bounded_stamp(seconds_high: u32, seconds_low: u32, nanos: u32) -> Option<(u32, u32)> {
     if i64::from(nanos) >= NANOS_PER_SECOND {
         return None;

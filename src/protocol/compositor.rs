@@ -22,28 +22,30 @@ use crate::guard::Handlers;
 use crate::state::State;
 use crate::{input, shell, surface};
 
-/// How many lists of surfaces there are: with as many surfaces as a client may have each is walked in a microsecond.
+/// Number of surface lists. With the largest number of surfaces that a client may have, walking one list takes a
+/// microsecond.
 const LISTS: usize = 256;
 
-/// Smithay's state of `wl_compositor`, many times.
+/// Many instances of Smithay's `wl_compositor` state.
 ///
-/// It has a list of all surfaces, which it reads nowhere but walks for each surface that goes: the death of a client with
-/// 8 000 took seconds. So there are many lists, and a surface is taken out of the one that it was put into.
+/// Each has a list of its surfaces. Smithay never reads it, but walks it for each surface that is destroyed: the end of
+/// a client with 8 000 surfaces took seconds. So there are many lists, and a surface is removed from the list that it
+/// was put into.
 #[derive(Debug)]
 pub struct Compositors {
     lists: Vec<CompositorState>,
-    /// The list that a surface is put into, or taken out of, next.
+    /// Index of the list that Smithay adds the next surface to, or removes it from.
     place: usize,
 }
 
-/// The list that a surface is in.
+/// Index of a surface's list.
 struct Place(usize);
 
 impl Compositors {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let lists = (0..LISTS).map(|number| {
             let list = CompositorState::new_v6::<State>(display);
-            // One of them is advertised.
+            // Only the first is advertised.
             if number > 0 {
                 display.remove_global::<State>(list.compositor_global());
                 display.remove_global::<State>(list.subcompositor_global());
@@ -53,14 +55,14 @@ impl Compositors {
         Compositors { lists: lists.collect(), place: 0 }
     }
 
-    /// `surface` was put into the list in place.
+    /// Remembers that `surface` is in the current list, and selects the next list.
     fn is_in(&mut self, surface: &WlSurface) {
         let place = self.place;
         guard::with_states(surface, |states| states.data_map.insert_if_missing_threadsafe(|| Place(place)));
         self.place = (place + 1) % LISTS;
     }
 
-    /// The list in place is that of `surface`, which goes.
+    /// Selects the list of `surface`, which is being destroyed.
     fn turn_to(&mut self, surface: &WlSurface) {
         let place = guard::with_states(surface, |states| states.data_map.get::<Place>().map(|place| place.0));
         self.place = place.unwrap_or(self.place);
@@ -80,7 +82,7 @@ impl CompositorHandler for State {
 
     fn new_surface(&mut self, surface: &WlSurface) {
         self.protocols.compositor.is_in(surface);
-        // Before Smithay's own hook, which takes the content away.
+        // Added before Smithay's own hook, since that drops the content.
         compositor::add_destruction_hook(surface, shell::animation::about_to_destroy);
         surface::new_surface(self, surface);
     }
@@ -103,7 +105,7 @@ impl CompositorHandler for State {
         input::surface_destroyed(self, surface);
         surface::destroyed(self, surface);
         self.protocols.idle_inhibit.forget(surface);
-        // It is taken out right after this.
+        // Smithay removes it from the selected list right after this.
         self.protocols.compositor.turn_to(surface);
     }
 }

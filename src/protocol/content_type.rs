@@ -1,5 +1,5 @@
-//! `wp_content_type_manager_v1` 1: whether a surface shows a photo, a video or a game. `upbeat msg windows` says so;
-//! pacing goes by what a client does and not by what it says it is.
+//! `wp_content_type_manager_v1` 1: whether a surface shows a photo, a video or a game. Only `upbeat msg windows` prints
+//! it: pacing depends on a client's behaviour, not on its claims.
 
 use smithay::reexports::wayland_protocols::wp::content_type::v1::server::wp_content_type_manager_v1::WpContentTypeManagerV1;
 use smithay::reexports::wayland_protocols::wp::content_type::v1::server::wp_content_type_v1::WpContentTypeV1;

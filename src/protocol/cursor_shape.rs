@@ -1,7 +1,8 @@
 //! `wp_cursor_shape_manager_v1` 2: cursors by name. They reach the seat like any other cursor
 //! ([`SeatHandler::cursor_image`](smithay::input::SeatHandler::cursor_image)).
 //!
-//! Shapes of the pointer are Smithay's. Those of tools are ours, as the objects of tools are ([`tablet`](super::tablet)).
+//! Smithay handles the shapes of the pointer. The shapes of tablet tools are handled here, because the objects of tools
+//! are our own ([`tablet`](super::tablet)).
 
 use super::floor::delegate;
 use crate::guard::Handlers;
@@ -22,7 +23,7 @@ use smithay::wayland::tablet_manager::TabletSeatHandler;
 delegate!(global WpCursorShapeManagerV1: () => CursorShapeManagerState);
 delegate!(WpCursorShapeDeviceV1: CursorShapeDeviceUserData<State> => CursorShapeManagerState);
 
-/// Smithay asks for it. Its tools are not used.
+/// Smithay requires this trait; its tablet tools are not used.
 impl TabletSeatHandler for State {}
 
 /// The tool whose cursor a device sets.

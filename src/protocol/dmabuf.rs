@@ -1,20 +1,21 @@
 //! `zwp_linux_dmabuf_v1` 5: buffers in the memory of a device.
 //!
-//! Offered where there is a device whose memory the renderer can read: the first display device in a session on displays,
-//! else the one that draws. The feedback's first tranche names what planes can scan out: a buffer of that kind may reach the
-//! screen without being copied (`output/scene/planes.rs`). Each surface is told that of the output that it is on
-//! (`surface/scanout.rs`), anybody else that of the first one. What a client passes is looked at by the renderer first, so that a buffer that cannot be
-//! composed is refused and never accepted and left out:
+//! Offered where there is a device whose memory the renderer can read: the first display device in a session on
+//! displays, else the rendering device. The feedback's first tranche has the formats that planes can scan out, so that
+//! such a buffer may reach the screen without a copy (`output/scene/planes.rs`). A surface gets the feedback of the
+//! output that it is on (`surface/scanout.rs`); the default feedback is that of the first output. The renderer imports
+//! each buffer first, so that a buffer that cannot be composed is refused instead of accepted and not drawn:
 //!
 //! ```text
-//!   create ──────► renderer ┊ its thread looks at it ┊ ─► created, or failed
-//!   create_immed ► renderer ┊          …             ┊ ─► what was committed with it meanwhile is shown, or a protocol error
+//!   create ──────► renderer ┊ its thread imports it ┊ ─► created, or failed
+//!   create_immed ► renderer ┊          …            ┊ ─► commits that waited for it are applied, or protocol error
 //! ```
 //!
-//! Nobody waits for the answer. A commit whose buffer is still looked at waits as it would for a fence ([`Memories::unknown`](crate::surface::memories::Memories::unknown)).
+//! No thread blocks meanwhile. A commit whose buffer is still being imported waits as it would for a fence
+//! ([`Memories::unknown`](crate::surface::memories::Memories::unknown)).
 //!
-//! A buffer whose content some device has yet to finish holds the commit that attaches it: its own fences are waited for
-//! like explicit ones (`surface/fence.rs`).
+//! A buffer that some device is still rendering to holds back the commit that attaches it: the buffer's implicit fences
+//! are waited for like explicit ones (`surface/fence.rs`).
 
 mod imports;
 
@@ -46,15 +47,16 @@ use crate::surface::lent::Home;
 use crate::surface::scanout;
 use imports::{Import, Imports, Refusal, Request};
 
-/// Descriptors for each part of a buffer: the client's, and one for whoever shows it ([`DeviceMemory`]).
+/// Descriptors for each plane of a buffer: the client's, and a duplicate for the display ([`DeviceMemory`]).
 const COPIES: usize = 2;
 
-/// The global, and the buffers that there are.
+/// The global, and the buffers that are being imported.
 #[derive(Debug)]
 pub struct LinuxDmabuf {
     state: DmabufState,
     global: Option<DmabufGlobal>,
-    /// The device that clients are to draw on, as the global says, and what the renderer could read of it then.
+    /// The main device of the default feedback, and the formats that the renderer could read when the global was
+    /// offered.
     main: Option<(libc::dev_t, Vec<DrmFormat>)>,
     imports: Imports,
 }
@@ -66,21 +68,21 @@ impl Default for LinuxDmabuf {
 }
 
 impl LinuxDmabuf {
-    /// The device that clients draw on, where its memory can be read and written like this.
+    /// The main device, if the renderer can read this format and modifier.
     pub fn device_for(&self, modifier: DrmModifier, code: drm_fourcc::DrmFourcc) -> Option<libc::dev_t> {
         let (device, formats) = self.main.as_ref().filter(|_| self.global.is_some())?;
         formats.contains(&DrmFormat { code, modifier }).then_some(*device)
     }
 }
 
-/// Offers the global, unless it is there already. `device`: the device whose planes can show `scanout`. Returns what
-/// surfaces are told that these planes show.
+/// Offers the global, unless it is offered already. `scanout`: formats that the planes of `device` can show. Returns
+/// the feedback for surfaces on its outputs.
 pub fn offer(state: &mut State, device: libc::dev_t, scanout: &[DrmFormat]) -> Option<DmabufFeedback> {
     let formats = state.outputs.renderer()?.dmabuf_formats();
     offer_formats(state, device, formats, scanout)
 }
 
-/// The same of a renderer that reads these formats.
+/// As [`offer`], for a renderer that can read `formats`.
 pub fn offer_formats(
     state: &mut State,
     device: libc::dev_t,
@@ -94,7 +96,7 @@ pub fn offer_formats(
     let feedback = match feedback(main, readable, device, scanout) {
         Ok(feedback) => feedback,
         Err(error) => {
-            tracing::error!(%error, "buffers in the memory of devices are not offered");
+            tracing::error!(%error, "zwp_linux_dmabuf_v1 is not offered");
             return None;
         }
     };
@@ -108,7 +110,7 @@ pub fn offer_formats(
     Some(feedback)
 }
 
-/// Clients draw on `main`, whose memory is `readable`, and planes of `device` show `scanout`.
+/// Feedback for clients that render on `main`. The renderer reads `readable`; planes of `device` show `scanout`.
 fn feedback(
     main: libc::dev_t,
     readable: Vec<DrmFormat>,
@@ -118,7 +120,7 @@ fn feedback(
     let is_shown = |format: &DrmFormat| {
         let unnamed = DrmFormat { modifier: DrmModifier::Invalid, ..*format };
         let is_linear = format.modifier == DrmModifier::Linear;
-        // Of how one device lays out its memory another knows only what lies row by row.
+        // Between two devices only linear buffers can be shared, because each device has tiled layouts of its own.
         (main == device || is_linear) && (scanout.contains(format) || is_linear && scanout.contains(&unnamed))
     };
     let shown: Vec<DrmFormat> = readable.iter().copied().filter(is_shown).collect();
@@ -126,26 +128,26 @@ fn feedback(
     builder.add_preference_tranche(device, Some(TrancheFlags::Scanout), shown).build()
 }
 
-/// Lets go, on this thread, of buffers that others had a hold on.
+/// Makes buffers that other threads release be dropped on this thread.
 fn take_back(state: &mut State) {
     let (home, returned) = Home::here();
     match state.loop_handle.insert_source(returned, |event, (), _| drop(event)) {
         Ok(_) => state.surfaces.memories_mut().let_go_at(home),
         Err(error) => {
-            tracing::error!(%error, "clients' buffers are not shown without a copy");
+            tracing::error!(%error, "direct scan-out of clients' buffers is off");
             state.surfaces.memories_mut().show_on_planes(false);
         }
     }
 }
 
-/// Checks what a client says of its memory; everything later relies on it.
+/// Checks the sizes that the client gave for its memory, because all later code relies on them.
 fn memory_of(dmabuf: &Dmabuf) -> Result<DeviceMemory, Refusal> {
     let size = dmabuf.size();
     let mut parts = Vec::new();
     for ((descriptor, offset), stride) in dmabuf.handles().zip(dmabuf.offsets()).zip(dmabuf.strides()) {
         let length = rustix::fs::seek(descriptor, rustix::fs::SeekFrom::End(0)).map_err(std::io::Error::from)?;
         let rows = u64::from(size.h.unsigned_abs());
-        // Parts after the first have fewer rows in some formats: then only their start is known to lie within.
+        // Later planes have fewer rows in some formats, so only their first row is checked.
         let needed = if parts.is_empty() { u64::from(stride) * rows } else { u64::from(stride) };
         if u64::from(offset) + needed > length {
             return Err(Refusal::Bounds);
@@ -178,7 +180,7 @@ impl DmabufHandler for State {
     }
 }
 
-/// Buffers or clients are gone. The screen may show a buffer for a while.
+/// Forgets buffers that are destroyed, and imports of clients that are gone. The screen may still show such a buffer.
 pub(super) fn destroyed(state: &mut State) {
     let State { protocols, surfaces, display_handle, .. } = state;
     let (imports, memories) = (&mut protocols.dmabuf.imports, surfaces.memories_mut());
@@ -186,8 +188,8 @@ pub(super) fn destroyed(state: &mut State) {
     imports.forget_gone(memories, |client| display_handle.backend_handle().get_client_data(client).is_ok());
 }
 
-/// Smithay's, with a note of what is asked: its notifier says neither whether the object is still there nor what it is
-/// to answer.
+/// Forwards to Smithay and remembers the request, because Smithay's notifier tells neither whether the object still
+/// exists nor which request it is about to answer.
 impl Dispatch<ZwpLinuxBufferParamsV1, DmabufParamsData, State> for Handlers {
     fn request(
         state: &mut State,

@@ -1,16 +1,17 @@
-//! What clients leave who end with very many objects: it is let go of over several turns.
+//! Deferred destruction: the objects of a client that ends with very many of them are cleaned up over several turns.
 //!
-//! libwayland takes a client that ends apart in one go, and tells of each object. For a client with few, all that is kept for
-//! them goes at once. Of one with many the rest waits here, and some of it goes in each turn, when it holds up nobody:
+//! libwayland destroys all objects of a disconnected client in one go, and calls back for each. The state of a client
+//! with few objects is dropped at once. For a client with many, most callbacks are queued here. Each turn runs some of
+//! them, when no frame is delayed by that:
 //!
 //! ```text
-//!   his end ─► libwayland: object, object, object …             (in one go: its own lists, and a note for each object)
-//!               └─► the first AT_ONCE go ─ the rest waits ─┐
-//!   turn:       windows and popups are not seen any more   ├─ a slice ─┐
-//!   turn:                             what is due, drawing ┘           ├─ a slice ─► … ─► nothing is left
+//!   client ends ─► libwayland: object, object, object …          (in one go: a callback for each object)
+//!                   └─► the first AT_ONCE run ─ the rest is queued ─┐
+//!   turn:       windows and popups are hidden                       ├─ a slice ─┐
+//!   turn:                             deadlines, drawing ───────────┘           ├─ a slice ─► … ─► queue empty
 //! ```
 //!
-//! Nobody is told that his client ended who is not told so by an end of an object: each comes, only later.
+//! Other modules learn of a client's end only by the end of its objects. Each is reported, only later.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -23,31 +24,32 @@ use crate::shell;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// Ends of objects in a turn that do not wait. Programs have about a hundred objects, and end in one go.
+/// Destroyed objects that are handled at once in a turn. Most clients have about a hundred, so they are never deferred.
 pub const AT_ONCE: u32 = 256;
-/// So long a turn is busy with what is left: with the last thing it begins, a millisecond.
+/// Time that a turn spends on the queue; including the callback that exceeds it, about a millisecond.
 const SLICE: Span = Span::from_micros(800);
-/// Between two looks at the clock.
+/// Callbacks between two reads of the clock.
 const BETWEEN_LOOKS: usize = 4;
-/// Things in a slice at most: those of the cheapest kind take that long.
+/// Callbacks in a slice at most: of the cheapest kind so many take [`SLICE`].
 const MOST: usize = 1_024;
-/// With less time than this until something is due, a turn does only so much: the slice must not make it late.
+/// With less time than this until the next deadline, a turn runs only [`LITTLE`] callbacks, so that the slice does not
+/// miss it.
 const ROOM: Span = Span::from_millis(2);
 const LITTLE: usize = 8;
 
-/// The end of an object, which is still to be met.
+/// The destroy callback of an object, not run yet.
 type Last = Box<dyn FnOnce(&mut State)>;
 
-/// What is left of clients that are gone.
+/// Queued destroy callbacks of clients that are gone.
 pub struct Estates {
-    /// So many ends of objects in a turn do not wait: [`AT_ONCE`]. Tests that look for what goes wrong let fewer go.
+    /// Limit of immediate callbacks in a turn: [`AT_ONCE`]. Tests that look for faults set a lower limit.
     pub(super) at_once: u32,
-    /// What is seen, steers or is heard: it goes first.
+    /// Objects that are visible, take input or get events: these run before `rest`.
     first: VecDeque<Last>,
     rest: VecDeque<Last>,
-    /// Ends of objects in this turn.
+    /// Objects destroyed in this turn.
     ends: u32,
-    /// There is a client among them whose windows may still be seen.
+    /// The queue has a client whose windows may still be visible.
     is_fresh: bool,
 }
 
@@ -65,20 +67,20 @@ impl fmt::Debug for Estates {
 }
 
 impl Estates {
-    /// How many objects are left whose end was not met yet.
+    /// How many callbacks are queued.
     pub(super) fn left(&self) -> usize {
         self.first.len() + self.rest.len()
     }
 
-    /// Whether the end of an object of `client` has to wait: that is so for those of a client that is gone, when there are many.
+    /// Whether the callback of an object of `client` is to be queued: if its client is gone and there are many.
     pub(super) fn waits(&mut self, display: &DisplayHandle, client: &ClientId) -> bool {
         self.ends = self.ends.saturating_add(1);
-        // Those of one client in their order.
+        // While any callback is queued, further ones are, too, so that the objects of a client keep their order.
         let are_many = self.ends > self.at_once || self.left() > 0;
         are_many && display.backend_handle().get_client_data(client.clone()).is_err()
     }
 
-    /// Keeps the end of an object of `interface` for later.
+    /// Queues the callback of an object of `interface`.
     pub(super) fn put(&mut self, interface: &str, last: Last) {
         self.is_fresh = true;
         if goes_first(Kind::of_interface(interface)) { self.first.push_back(last) } else { self.rest.push_back(last) }
@@ -89,8 +91,8 @@ impl Estates {
     }
 }
 
-/// Whether a person or another client could take what is left of it for something that is there. (A client that takes care
-/// destroys these before the surfaces that they are made of, too.) Not so of what clients have thousands of.
+/// Whether the user or another client could still notice the object. (Careful clients, too, destroy such an object
+/// before its surface.) Kinds that a client may have thousands of do not go first.
 const fn goes_first(kind: Kind) -> bool {
     !matches!(
         kind,
@@ -112,7 +114,7 @@ const fn goes_first(kind: Kind) -> bool {
     )
 }
 
-/// A turn begins: what is seen of those who are gone is gone with them.
+/// To be called at the begin of a turn: hides the windows of clients that are gone.
 pub fn attend(state: &mut State) {
     let estates = &mut state.protocols.estates;
     estates.ends = 0;
@@ -121,7 +123,7 @@ pub fn attend(state: &mut State) {
     }
 }
 
-/// Lets go of a part of what is left, if anything is. `next`: when there is something else to do. Returns when to go on.
+/// Runs a slice of the queue. `next`: the next deadline. Returns when to run the next slice.
 pub fn go_on(state: &mut State, next: Option<Instant>) -> Option<Instant> {
     if state.protocols.estates.left() == 0 {
         return None;
@@ -135,6 +137,6 @@ pub fn go_on(state: &mut State, next: Option<Instant>) -> Option<Instant> {
             break;
         }
     }
-    // What that comes to is looked at, too.
+    // Again in the next turn, because its callbacks may have caused more work.
     Some(state.clock.now())
 }

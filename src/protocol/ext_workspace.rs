@@ -1,8 +1,8 @@
 //! `ext_workspace_manager_v1` 1: bars list workspaces and switch them.
 //!
-//! Every output is a group with its nine workspaces; those without windows that are not seen are `hidden`, which asks
-//! bars to leave them out. They can be activated, and nothing else: a workspace is left by activating another one, and
-//! neither made nor removed. What changed is told once in a turn of the loop ([`refresh`](super::refresh)).
+//! Each output is a group with its nine workspaces. An empty workspace that is not shown has the state `hidden`, which
+//! asks bars to leave it out. Clients can activate workspaces, and nothing else: a workspace is left by activating
+//! another, and none is created or removed. Changes are sent once in a turn of the loop ([`refresh`](super::refresh)).
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols::ext::workspace::v1::server::{
@@ -22,25 +22,24 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// The global, and the clients that listen.
+/// The global, and the managers that clients have bound.
 #[derive(Debug)]
 pub struct ExtWorkspace {
     _global: GlobalId,
     managers: Vec<Manager>,
-    /// What they were told last.
+    /// The state that was sent last.
     told: Vec<Row>,
-    /// The number of changes that was looked at last.
+    /// Revision of the workspaces at the last refresh.
     seen: Revision,
 }
 
-/// One client's view.
 #[derive(Debug)]
 struct Manager {
     object: ExtWorkspaceManagerV1,
     groups: Vec<Group>,
-    /// To be shown with the next commit.
+    /// Workspaces to activate with the client's next commit.
     wanted: Vec<Place>,
-    /// It was not told of the last changes.
+    /// The last changes were not sent, because the client reads too slowly.
     is_behind: bool,
 }
 
@@ -48,11 +47,11 @@ struct Manager {
 struct Group {
     screen: Screen,
     object: ExtWorkspaceGroupHandleV1,
-    /// The first one first.
+    /// In order of their numbers.
     workspaces: Vec<(ExtWorkspaceHandleV1, Look)>,
 }
 
-/// Which workspace a handle is, and whose.
+/// User data of a workspace handle.
 #[derive(Debug)]
 pub struct Handle {
     place: Place,
@@ -66,7 +65,7 @@ impl ExtWorkspace {
     }
 }
 
-/// Tells of everything that changed since the last call.
+/// Sends all changes since the last call.
 pub(super) fn refresh(state: &mut State) {
     let State { protocols, shell, outputs, display_handle, .. } = state;
     let listeners = &mut protocols.ext_workspace;
@@ -96,7 +95,7 @@ fn named<'a>(mut outputs: impl Iterator<Item = &'a Output>, name: Option<&str>) 
     outputs.find(|output| output.name() == name).cloned()
 }
 
-/// A client bound another `wl_output`: groups on it say so.
+/// Sends `output_enter` for a `wl_output` that a client has just bound.
 pub(super) fn output_bound(state: &State, output: &Output, object: &WlOutput) {
     let Some(screen) = state.shell.workspaces().screen(&output.name()) else { return };
     for manager in &state.protocols.ext_workspace.managers {
@@ -135,7 +134,7 @@ impl Manager {
                 Some(group) => group.tell(row),
                 None => {
                     let output = output(row.screen);
-                    // None for a client that has just gone.
+                    // `None` if the client has just disconnected.
                     self.groups.extend(Group::announce(&self.object, row, output.as_ref(), display));
                 }
             }
@@ -187,7 +186,7 @@ impl Group {
         }
     }
 
-    /// Its output is gone, and its workspaces with it.
+    /// Sends that the output and its workspaces are gone.
     fn remove(&self) {
         for (handle, _) in self.workspaces.iter().filter(|(handle, _)| handle.is_alive()) {
             if self.object.is_alive() {
@@ -216,7 +215,7 @@ impl GlobalDispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
         let (outputs, workspaces) = (&state.outputs, state.shell.workspaces());
         manager.tell(&rows, |screen| named(outputs.iter(), workspaces.name(screen)), display);
         let listeners = &mut state.protocols.ext_workspace;
-        // The others hear of what they do not know yet with the next turn.
+        // If there are other managers, `told` keeps its older state, so that they get their changes in the next turn.
         if listeners.managers.is_empty() {
             listeners.told = rows;
         }
@@ -268,7 +267,7 @@ impl Dispatch<ExtWorkspaceGroupHandleV1, (), State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // Workspaces cannot be made; the capabilities say so.
+        // Workspaces cannot be created, as the capabilities state.
     }
 }
 
@@ -287,7 +286,7 @@ impl Dispatch<ExtWorkspaceHandleV1, Handle, State> for Handlers {
         }
         let managers = &mut state.protocols.ext_workspace.managers;
         if let Some(manager) = managers.iter_mut().find(|manager| manager.object == data.manager) {
-            // The last one counts, for each output.
+            // For each output the last request counts.
             manager.wanted.retain(|place| place.screen != data.place.screen);
             manager.wanted.push(data.place);
         }

@@ -1,5 +1,6 @@
-//! `wp_fifo_manager_v1` 1, unmanaged: Smithay only notes the requests
-//! ([`FifoCachedState`](smithay::wayland::fifo::FifoCachedState)); the content-update queue gives them their meaning.
+//! `wp_fifo_manager_v1` 1, unmanaged: Smithay only stores the requests
+//! ([`FifoCachedState`](smithay::wayland::fifo::FifoCachedState)), and the content-update queue holds updates back at
+//! barriers.
 
 use super::floor::delegate;
 use smithay::reexports::wayland_protocols::wp::fifo::v1::server::wp_fifo_manager_v1::WpFifoManagerV1;

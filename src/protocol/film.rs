@@ -1,4 +1,4 @@
-//! Buffers that pictures are written into: which there may be, and whether one is what was announced.
+//! Client buffers for captures: the formats to announce, and whether a buffer matches the announcement.
 
 use smithay::backend::allocator::dmabuf::Dmabuf;
 use smithay::backend::allocator::{Buffer as _, Fourcc, Modifier};
@@ -10,42 +10,43 @@ use smithay::wayland::shm::{fourcc_to_shm_format, with_buffer_contents};
 use crate::output::capture::{Film, Layout};
 use crate::state::State;
 
-/// Bytes of a pixel in every format that there is.
+/// Bytes of a pixel in each of these formats.
 const BYTES_PER_PIXEL: i32 = 4;
 
-/// What pictures of what is opaque are written in.
+/// Formats for captures of opaque content.
 pub const OPAQUE: &[Format] = &[Format::Xrgb8888, Format::Argb8888, Format::Xbgr8888, Format::Abgr8888];
 
-/// What pictures of cursors are written in.
+/// Formats for captures of cursors.
 pub const TRANSLUCENT: &[Format] = &[Format::Argb8888, Format::Abgr8888];
 
-/// The device in whose memory pictures may lie, if there is one. They lie row by row there: it is the CPU that writes.
+/// The device that clients may allocate capture buffers on, if any. The buffers must be linear, because the CPU writes
+/// them.
 pub fn device(state: &State) -> Option<libc::dev_t> {
     state.protocols.dmabuf.device_for(Modifier::Linear, Fourcc::Xrgb8888)
 }
 
-/// The reason why no picture can be written into a buffer, as a sentence.
+/// Why a buffer cannot be captured into, as an error text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    /// Its size or format is not the announced one.
+    /// Its size or format differs from the announcement.
     #[error("{0}")]
     Wrong(String),
-    /// It has the announced size and format, and a memory layout that only devices write.
+    /// Its size and format match, but only devices can write its memory layout.
     #[error("{0}")]
     Unwritable(String),
 }
 
 impl Unfit {
-    /// The buffer was destroyed.
+    /// The error for a destroyed buffer.
     pub fn gone() -> Self {
         Unfit::Wrong("the buffer is gone".to_owned())
     }
 }
 
-/// `buffer` as something that a picture of `size` can be written into in one of `formats`.
+/// `buffer` as the target of a capture of `size` in one of `formats`.
 ///
 /// # Errors
-/// The reason why not.
+/// Why the buffer cannot be captured into.
 pub fn of(buffer: &WlBuffer, size: (i32, i32), formats: &[Format]) -> Result<Film, Unfit> {
     if let Ok(dmabuf) = get_dmabuf(buffer) {
         let dmabuf = dmabuf.clone();
@@ -92,5 +93,5 @@ fn layout_of_device(dmabuf: &Dmabuf, size: (i32, i32), formats: &[Format]) -> Re
     if is_linear && has_room {
         return Ok(layout(format));
     }
-    Err(Unfit::Unwritable(format!("the buffer does not lie row by row in memory: {has:?}, a stride of {stride}")))
+    Err(Unfit::Unwritable(format!("the buffer is not linear: {has:?}, a stride of {stride}")))
 }

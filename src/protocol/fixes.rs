@@ -1,4 +1,4 @@
-//! `wl_fixes` 1: a client gives a registry back.
+//! `wl_fixes` 1: a client destroys a registry.
 
 use smithay::reexports::wayland_server::protocol::wl_fixes::{self, WlFixes};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
@@ -8,7 +8,6 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// Advertises the global.
 #[derive(Debug)]
 pub struct Fixes;
 
@@ -43,7 +42,7 @@ impl Dispatch<WlFixes, (), State> for Handlers {
         _init: &mut DataInit<'_, State>,
     ) {
         if let wl_fixes::Request::DestroyRegistry { registry } = request {
-            // It lives: it was just named.
+            // It is alive, because the request has just named it.
             let _ = display.backend_handle().destroy_object::<State>(&registry.id());
         }
     }

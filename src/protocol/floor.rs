@@ -1,5 +1,6 @@
-//! Every request, every bind and every end of an object goes through here: `State` has no handlers but these, which call
-//! those of [`Handlers`] and catch what they throw ([`guard::floor`](crate::guard::floor)).
+//! Panic guard of all handlers: each request, bind and destroyed object goes through here. `State` has only these
+//! generic handlers, which call the handlers of [`Handlers`] and catch their panics
+//! ([`guard::floor`](crate::guard::floor)).
 
 use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
@@ -50,7 +51,7 @@ where
     }
 }
 
-/// An object is gone.
+/// Calls the handler for a destroyed object.
 fn ended<I, U>(state: &mut State, client: &ClientId, object: &I, data: &U)
 where
     I: Resource + 'static,
@@ -85,7 +86,8 @@ where
         });
         if let Err(panic) = bound {
             floor::fell(display, client, I::interface().name, &panic);
-            // An object without data has to have an error, and it does not matter which: nobody hears of a second one.
+            // libwayland needs an error for an object without data. Any will do, since the client has one already and
+            // gets no second.
             let _ = catch(|| {
                 if let Ok(nobody) = I::from_id(display, ObjectId::null()) {
                     init.post_error(New::wrap(nobody), 0_u32, String::new());
@@ -103,7 +105,8 @@ where
     }
 }
 
-/// Leaves requests of an interface to Smithay: `delegate!(Interface: Data => Manager)`, or `delegate!(global …)` for binds.
+/// Forwards requests of an interface to Smithay: `delegate!(Interface: Data => Manager)`, or `delegate!(global …)` for
+/// binds.
 macro_rules! delegate {
     (global $interface:ty: $data:ty => $to:ty) => {
         impl smithay::reexports::wayland_server::GlobalDispatch<$interface, $data, $crate::state::State>

@@ -1,10 +1,11 @@
-//! `zwlr_gamma_control_manager_v1` 1: a client that changes how bright an output's colours are shown (redshift, wlsunset).
+//! `zwlr_gamma_control_manager_v1` 1: a client sets the gamma ramps of outputs (redshift, wlsunset).
 //!
-//! One client at a time has an output's ramp, until its object or the output goes; then colours are as they were before.
-//! Who asks for a ramp that is not to be had is told `failed`, and its object does nothing from then on.
+//! One client at a time holds an output's ramps, until its object or the output is destroyed; then the former ramps
+//! return. A client that requests ramps which are not available is sent `failed`, and its object does nothing from then
+//! on.
 //!
-//! A ramp comes in a file of the client's, and is read there and then: the file has to be one that cannot be waited for
-//! (shared memory, or a file on a disk of this machine). Another, or one of another length, is a protocol error.
+//! Ramps come in a file of the client's, which is read at once. So the file must be one that never blocks (shared
+//! memory, or a file on a local disk). Any other file, or one of another length, is a protocol error.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -28,7 +29,7 @@ use upbeat_timing::id::OutputId;
 
 const VERSION: u32 = 1;
 
-/// The global, and who has which output's ramp.
+/// The global, and the control object that holds each output's ramps.
 #[derive(Debug)]
 pub struct GammaControls {
     _global: GlobalId,
@@ -41,7 +42,7 @@ impl GammaControls {
         GammaControls { _global: global, held: Vec::new() }
     }
 
-    /// The output whose ramp `control` has.
+    /// The output whose ramps `control` holds.
     fn output(&self, control: &ZwlrGammaControlV1) -> Option<OutputId> {
         self.held.iter().find(|(_, holder)| holder == control).map(|(output, _)| *output)
     }
@@ -55,7 +56,7 @@ impl GammaControls {
     }
 }
 
-/// Tells whoever had the ramp of an output that is gone since the last call.
+/// Sends `failed` to controls whose output is gone.
 pub(super) fn refresh(state: &mut State) {
     let State { protocols, outputs, .. } = state;
     protocols.gamma_control.held.retain(|(output, control)| {
@@ -146,8 +147,8 @@ impl Dispatch<ZwlrGammaControlV1, (), State> for Handlers {
     }
 }
 
-/// What the file holds, and a byte more than `length` if it is longer. `None` where it cannot be read without waiting:
-/// what has no positions (a pipe, a socket) is refused by the kernel.
+/// The content of the file, and a byte more than `length` if it is longer. `None` if it cannot be read without
+/// blocking; the kernel refuses to read from pipes and sockets here, because they have no positions.
 fn read(file: &OwnedFd, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length + 1];
     let mut filled = 0;

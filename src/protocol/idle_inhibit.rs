@@ -1,6 +1,6 @@
-//! `zwp_idle_inhibit_manager_v1` 1: surfaces that want the screen to stay on while they are visible.
+//! `zwp_idle_inhibit_manager_v1` 1: surfaces that keep the screen on while they are visible.
 //!
-//! Whoever tells that nobody does anything asks [`inhibits`] ([`idle_notify`](super::idle_notify)).
+//! [`idle_notify`](super::idle_notify) calls [`inhibits`] before it reports that the user is idle.
 
 use smithay::reexports::wayland_protocols::wp::idle_inhibit::zv1::server::zwp_idle_inhibit_manager_v1::ZwpIdleInhibitManagerV1;
 use smithay::reexports::wayland_protocols::wp::idle_inhibit::zv1::server::zwp_idle_inhibitor_v1::ZwpIdleInhibitorV1;
@@ -19,13 +19,13 @@ use crate::state::State;
 pub struct IdleInhibit {
     _global: IdleInhibitManagerState,
     surfaces: Vec<WlSurface>,
-    /// Advanced when one comes or goes.
+    /// Advanced when an inhibitor is added or removed.
     changes: Revision,
-    /// What was found last, and what that follows from.
+    /// The last result of [`inhibits`], and the revisions that it was computed from.
     found: Option<(Basis, bool)>,
 }
 
-/// What it follows from whether any of them is seen: that is asked in every turn.
+/// The revisions that the result depends on. It is cached, because it is queried in every turn.
 #[derive(Debug, PartialEq)]
 struct Basis {
     changes: Revision,
@@ -38,7 +38,7 @@ impl IdleInhibit {
         IdleInhibit { _global: global, surfaces: Vec::new(), changes: Revision::default(), found: None }
     }
 
-    /// The surface is gone, which Smithay does not tell of inhibitors.
+    /// Removes a destroyed surface, since Smithay does not report its inhibitors.
     pub(super) fn forget(&mut self, gone: &WlSurface) {
         if !self.surfaces.is_empty() {
             let before = self.surfaces.len();
@@ -55,8 +55,8 @@ impl IdleInhibit {
     }
 }
 
-/// Whether a surface keeps the screen on that can be seen: it, or another of its window, is in what an output shows that is on. So
-/// nothing does that lies behind a lock.
+/// Whether a visible surface keeps the screen on: it, or another surface of its window, is in the scene of an output
+/// that is on. So a surface behind the lock never inhibits.
 pub fn inhibits(state: &mut State) -> bool {
     let State { protocols, outputs, shell, .. } = state;
     let inhibit = &mut protocols.idle_inhibit;
@@ -82,7 +82,7 @@ impl IdleInhibitHandler for State {
     fn uninhibit(&mut self, surface: WlSurface) {
         let IdleInhibit { surfaces, changes, .. } = &mut self.protocols.idle_inhibit;
         changes.advance();
-        // One inhibitor of possibly several on the same surface is gone.
+        // Removes one entry only, since the surface may have several inhibitors.
         if let Some(index) = surfaces.iter().position(|inhibitor| *inhibitor == surface) {
             surfaces.swap_remove(index);
         }

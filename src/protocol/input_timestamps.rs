@@ -1,7 +1,7 @@
-//! `zwp_input_timestamps_manager_v1` 1: when pointer, keyboard and touch events happened, in nanoseconds.
+//! `zwp_input_timestamps_manager_v1` 1: times of pointer, keyboard and touch events in nanoseconds.
 //!
-//! A time is sent right before the event that it is of. An event of a wheel for two axes has one time for both.
-//! Tools of tablets, which this protocol leaves out, have theirs in [`predicted_input`](super::predicted_input).
+//! A time stamp is sent right before its event. A wheel event for two axes has one time stamp for both. Tablet tools,
+//! which this protocol leaves out, have theirs in [`predicted_input`](super::predicted_input).
 
 use ahash::HashMap;
 use smithay::reexports::wayland_protocols::wp::input_timestamps::zv1::server::zwp_input_timestamps_manager_v1::{
@@ -21,14 +21,14 @@ use upbeat_timing::time::Instant;
 
 const VERSION: u32 = 1;
 
-/// The global, and whom times are told, by their clients.
+/// The global, and the subscriptions of each client.
 #[derive(Debug)]
 pub struct InputTimestamps {
     _global: GlobalId,
     told: HashMap<ClientId, Vec<Subscription>>,
 }
 
-/// Whose times an object tells.
+/// The device whose events get time stamps.
 #[derive(Debug)]
 struct Subscription {
     object: ZwpInputTimestampsV1,
@@ -42,7 +42,7 @@ impl InputTimestamps {
         InputTimestamps { _global: global, told: HashMap::default() }
     }
 
-    /// How many clients are told times. For tests.
+    /// How many clients get time stamps. For tests.
     pub(super) fn clients(&self) -> usize {
         self.told.len()
     }
@@ -58,7 +58,7 @@ impl InputTimes for State {
         let its = client.and_then(|client| timestamps.told.get(&client)).into_iter().flatten();
         let (seconds_high, seconds_low, nanos) = at.as_wayland_parts();
         for subscription in its.filter(|subscription| subscription.of == of) {
-            // The device object may be gone: then nobody hears what the time would be of.
+            // If the device object is destroyed, its events are not sent, and neither is their time.
             if self.display_handle.backend_handle().object_info(subscription.device.clone()).is_ok() {
                 subscription.object.timestamp(seconds_high, seconds_low, nanos);
             }
@@ -113,7 +113,7 @@ impl Dispatch<ZwpInputTimestampsV1, ClientId, State> for Handlers {
     ) {
     }
 
-    /// The library does not know any more whose an object was that ends with its client.
+    /// The client's id is stored as user data, because wayland-backend no longer knows it when the client is gone.
     fn destroyed(state: &mut State, _client: ClientId, object: &ZwpInputTimestampsV1, client: &ClientId) {
         let timestamps = &mut state.protocols.input_timestamps;
         if let Some(its) = timestamps.told.get_mut(client) {

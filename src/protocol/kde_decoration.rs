@@ -1,5 +1,6 @@
-//! `org_kde_kwin_server_decoration_manager` 1: who draws title bars, for programs that are older than
-//! `zxdg_decoration_manager_v1`, GTK 3 first of all. The answers are those of [`xdg_decoration`](super::xdg_decoration).
+//! `org_kde_kwin_server_decoration_manager` 1: whether the client or the compositor draws title bars. For programs
+//! older than `zxdg_decoration_manager_v1`, mainly GTK 3. The answers are the same as in
+//! [`xdg_decoration`](super::xdg_decoration).
 
 use smithay::reexports::wayland_protocols_misc::server_decoration::server::org_kde_kwin_server_decoration::{
     Mode, OrgKdeKwinServerDecoration,

@@ -1,9 +1,10 @@
 //! `zwlr_layer_shell_v1` 4: bars, wallpapers, launchers, notifications.
 //!
-//! A surface is pinned to an output, in one of four layers, below windows or above them ([`shell::layers`]); Smithay keeps the
-//! objects and what is pending. Checked here: what is asked of a surface that has another role, content or a layer surface
-//! already; content before the first acknowledgement; sizes that no edges give; and every number is brought into range. What
-//! was acknowledged takes effect with the commit that follows ([`shell::configure`]), not at once as in Smithay 0.7.
+//! A layer surface belongs to an output and lies in one of four layers, below or above windows ([`shell::layers`]).
+//! Smithay keeps the objects and the pending state. The checks here: the surface must have no other role, content or
+//! layer surface; no content before the first acknowledged configure; a size of 0 needs opposite anchors; numbers are
+//! clamped. An acknowledged configure takes effect with the following commit ([`shell::configure`]), not at once as in
+//! Smithay 0.7.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_shell_v1::{self, ZwlrLayerShellV1};
@@ -27,14 +28,13 @@ use crate::guard::{self, Handlers};
 use crate::state::State;
 use crate::{shell, surface};
 
-/// Advertises the global.
 pub(super) fn new(display: &DisplayHandle) -> WlrLayerShellState {
     WlrLayerShellState::new_with_filter::<State, _>(display, super::privileges::may_bind::<ZwlrLayerShellV1>)
 }
 
 delegate!(global ZwlrLayerShellV1: WlrLayerShellGlobalData => WlrLayerShellState);
 
-/// The surface is watched, which is done once in its life.
+/// Marks a surface whose hooks are installed, because they must be installed only once.
 struct Watched;
 
 impl WlrLayerShellHandler for State {
@@ -51,7 +51,7 @@ impl WlrLayerShellHandler for State {
         let is_named = output.is_some();
         let output = output.as_ref().and_then(Output::from_resource);
         if is_named && output.is_none() {
-            // That output is gone.
+            // The output that the client named is gone.
             layer.send_close();
             return;
         }
@@ -73,7 +73,7 @@ impl WlrLayerShellHandler for State {
     }
 }
 
-/// Checks what is about to be committed on a layer surface.
+/// Pre-commit check of a layer surface.
 fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
     let has_new_buffer = guard::with_states(surface, |states| {
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
@@ -87,7 +87,7 @@ fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSurface
     }
 }
 
-/// Whether a surface may become a layer surface: it has no role of another kind, and neither has nor is about to get content.
+/// Whether a surface may become a layer surface: it has no other role, and no current or pending content.
 fn can_become_layer(state: &State, surface: &WlSurface) -> Result<(), (zwlr_layer_shell_v1::Error, &'static str)> {
     if compositor::get_role(surface).is_some_and(|role| role != LAYER_SURFACE_ROLE) {
         return Err((zwlr_layer_shell_v1::Error::Role, "the surface has another role"));

@@ -1,20 +1,23 @@
-//! The Wayland protocols that the compositor speaks: one file per protocol, with its state, its handler and, in the
-//! head, how to use it. What a request *means* is decided in the room that it concerns (`shell`, `input`, `surface`,
-//! `output`); here it is only checked and passed on.
+//! The Wayland protocols of the compositor, one file each, with its state, its handler and an introduction. The
+//! handlers check requests and pass them on. The module concerned (`shell`, `input`, `surface`, `output`) decides what
+//! a request *means*.
 //!
-//! Every number that a client sends passes [`bounds`](crate::bounds) before it reaches arithmetic.
+//! Every number from a client passes [`bounds`](crate::bounds) before it is used in arithmetic.
 //!
 //! Left out on purpose:
 //!
-//! * `wl_drm`: Mesa takes `zwp_linux_dmabuf_v1` with feedback instead, and it has names of buffers that anybody can guess.
-//! * `wp_drm_lease_device_v1`: a lease hands a connector with its planes to a client, and nothing here could keep time there.
-//! * colour management (`wp_color_manager_v1`, `wp_color_representation_manager_v1`): everything is composed in sRGB, and
-//!   what is promised there could not be kept.
+//! * `wl_drm`: Mesa uses `zwp_linux_dmabuf_v1` with feedback instead, and any client can guess the names of its
+//!   buffers.
+//! * `wp_drm_lease_device_v1`: a lease gives a connector with its planes to a client, so frames there could not be
+//!   timed here.
+//! * colour management (`wp_color_manager_v1`, `wp_color_representation_manager_v1`): everything is composed in sRGB,
+//!   so its promises could not be kept.
 //! * `wp_tearing_control_manager_v1`: no flip is made between two refreshes, so there is nothing that it could allow.
 //! * tablet pads (of `zwp_tablet_manager_v2`): a session can be used without.
-//! * `zwp_text_input_manager_v1` and `_v2`: toolkits of today speak version 3, and two would type into one field.
-//! * desktop-specific shells (`gtk_shell1`, `org_kde_plasma_shell` and the like): each is the private talk of one desktop
-//!   with its own programs, and changes with it.
+//! * `zwp_text_input_manager_v1` and `_v2`: today's toolkits use version 3, and two versions would type into the same
+//!   field.
+//! * desktop-specific shells (`gtk_shell1`, `org_kde_plasma_shell` and the like): each is private to one desktop and
+//!   its own programs, and changes with it.
 
 mod alpha_modifier;
 mod background_effect;
@@ -107,7 +110,7 @@ use smithay::wayland::xdg_activation::XdgActivationState;
 
 use crate::state::State;
 
-/// What the protocols remember, one field per global. Those that begin with `_` are only kept.
+/// State of the protocols, one field per global. A field that begins with `_` only keeps its global alive.
 #[derive(Debug)]
 pub struct Protocols {
     compositor: compositor::Compositors,
@@ -151,7 +154,6 @@ pub struct Protocols {
     _predicted_input: predicted_input::PredictedInputManager,
     input_timestamps: input_timestamps::InputTimestamps,
     scroll: scroll::ScrollManager,
-    /// Followers.
     late_latch: late_latch::LateLatchManager,
     ext_workspace: ext_workspace::ExtWorkspace,
     toplevels: toplevels::Toplevels,
@@ -159,7 +161,6 @@ pub struct Protocols {
     output_management: output_management::OutputManagement,
     security_context: security_context::SecurityContexts,
     _alpha_modifier: alpha_modifier::AlphaModifier,
-    /// `ext_background_effect_manager_v1`.
     background_effect: background_effect::BackgroundEffect,
     _content_type: ContentTypeState,
     xdg_dialog: xdg_dialog::Dialogs,
@@ -174,7 +175,6 @@ pub struct Protocols {
 }
 
 impl Protocols {
-    /// Advertises every global.
     pub fn new(display: &DisplayHandle) -> Self {
         let primary_selection = PrimarySelectionState::new::<State>(display);
         Protocols {
@@ -240,32 +240,32 @@ impl Protocols {
         }
     }
 
-    /// The seats of clients, to add one.
+    /// Smithay's seats, to add one.
     pub(crate) fn seats(&mut self) -> &mut SeatState<State> {
         &mut self.seat
     }
 
-    /// How many objects of clients that are gone are left.
+    /// How many destroy callbacks of clients that are gone are queued.
     pub fn deferred_ends(&self) -> usize {
         self.estates.left()
     }
 
-    /// So many ends of objects in a turn do not wait. Tests that look for what goes wrong let fewer go.
+    /// Sets how many destroyed objects in a turn are handled at once. Tests that look for faults set a low number.
     pub fn defer_ends_after(&mut self, ends: u32) {
         self.estates.at_once = ends;
     }
 
-    /// Forgets the tokens of clients that are to activate others.
+    /// Forgets all activation tokens.
     pub fn forget_activation_tokens(&mut self) {
         self.xdg_activation.retain_tokens(|_, _| false);
     }
 
-    /// The surfaces that keep outputs on while they are seen.
+    /// The surfaces that keep outputs on while they are visible.
     pub fn idle_inhibitors(&self) -> impl Iterator<Item = &WlSurface> {
         self.idle_inhibit.surfaces()
     }
 
-    /// How many clients want times in nanoseconds.
+    /// How many clients get input times in nanoseconds.
     pub fn input_timestamp_clients(&self) -> usize {
         self.input_timestamps.clients()
     }
@@ -276,7 +276,7 @@ impl Protocols {
     }
 }
 
-/// Tells clients of what changed in the turn that ends, where nobody else does.
+/// Sends this turn's changes, for the protocols that do not send them at once.
 pub fn refresh(state: &mut State) {
     gamma_control::refresh(state);
     input_method::refresh(state);

@@ -1,4 +1,5 @@
-//! Requests on offers of data. Smithay meets them itself, and not by a handler of ours, so they are caught here.
+//! Panic guard for data offers: Smithay installs its own object data for them instead of our handlers, so it is wrapped
+//! here.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::guard::floor::{self, catch};
 use crate::state::State;
 use upbeat_record::faults::{self, Fault};
 
-/// What Smithay does, and what it throws is caught.
+/// Calls Smithay's handlers and catches their panics.
 struct Covered(Arc<dyn ObjectData<State>>);
 
 impl ObjectData<State> for Covered {
@@ -29,7 +30,8 @@ impl ObjectData<State> for Covered {
         if asks_for_data(interface, message.opcode)
             && !state.protocols.selection.are_read_by_owners(interface, &state.display_handle)
         {
-            // Whoever owns it would be thrown out. The descriptor is closed with the message: nothing is pasted.
+            // The owner is behind: more events would fill its socket and disconnect it. The descriptor is closed with
+            // the message, so that the client reads an empty file.
             return None;
         }
         let met = catch(|| {
@@ -54,14 +56,14 @@ impl ObjectData<State> for Covered {
     }
 }
 
-/// Whether a request asks the owner of an offer for what it offers.
+/// Whether a request asks the owner of an offer for its data.
 fn asks_for_data(interface: &str, opcode: u16) -> bool {
-    // `receive`.
+    // The opcode of `receive`.
     opcode == if interface == WlDataOffer::interface().name { 1 } else { 0 }
 }
 
-/// Covers the offers that were made since the last call. Called before anybody can ask something of one: after each
-/// request, and before clients are read.
+/// Wraps the offers that were created since the last call. Must be called before a client can send a request on an
+/// offer: after each request, and before clients are read.
 pub fn cover(display: &DisplayHandle) {
     let made = guard::take_offers();
     if made.is_empty() {
@@ -72,11 +74,11 @@ pub fn cover(display: &DisplayHandle) {
         for (client, interface, number) in made {
             let Ok(object) = handle.object_for_protocol_id(client, interface, number) else { continue };
             let Ok(data) = handle.get_object_data::<State>(object.clone()) else { continue };
-            // A number is given again, so the same offer may be named twice.
-            // Those of drags are met by a handler of ours.
+            // The same offer may be named twice, because protocol ids are reused. Offers of drags have our own handler
+            // already.
             let is_caught = data.is::<Covered>() || data.is::<ResourceData<WlDataOffer, DragOffer>>();
             if !is_caught {
-                // It was there a moment ago.
+                // Cannot fail, since the object was found just above.
                 let _ = handle.set_object_data::<State>(object, Arc::new(Covered(data)));
             }
         }

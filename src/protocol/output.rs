@@ -1,7 +1,7 @@
-//! `wl_output` 4: what clients know of the outputs.
+//! `wl_output` 4: outputs as clients see them.
 //!
 //! An output becomes visible to clients with [`smithay::output::Output::create_global`], changes with
-//! [`XdgOutputs::change`](super::xdg_output::XdgOutputs::change) and goes with [`Retired::retire`].
+//! [`XdgOutputs::change`](super::xdg_output::XdgOutputs::change) and is removed with [`Retired::retire`].
 
 use std::collections::VecDeque;
 
@@ -16,16 +16,16 @@ use super::floor::delegate;
 use crate::output::OutputGlobals;
 use crate::state::State;
 
-/// Outputs that are gone and can still be bound. A client that has not heard of it yet may ask for one, and would be
-/// disconnected if it were not known any more; each keeps some KiB.
+/// Unplugged outputs that can still be bound. A client that has not read of the removal may bind one, and would be
+/// disconnected if the global did not exist any more; each takes some KiB.
 const MOST_RETIRED: usize = 16;
 
-/// The globals of outputs that are gone, oldest first.
+/// The globals of unplugged outputs, oldest first.
 #[derive(Debug, Default)]
 pub struct Retired(VecDeque<GlobalId>);
 
 impl Retired {
-    /// Clients are told that the output is gone. It is forgotten when so many others went after it.
+    /// Announces the removal to clients. The global is destroyed after `MOST_RETIRED` further removals.
     pub fn retire(&mut self, display: &DisplayHandle, global: GlobalId) {
         display.disable_global::<State>(global.clone());
         self.0.push_back(global);

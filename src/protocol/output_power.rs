@@ -1,7 +1,7 @@
 //! `zwlr_output_power_manager_v1` 1: a client switches outputs on and off (wlopm, swayidle's commands).
 //!
-//! Several clients may do so for one output; the last word counts, and all are told, also of what others switch off. An
-//! object whose output is gone, or never was, is told `failed` and does nothing from then on.
+//! Several clients may do so for one output. The last request counts, and all clients get each change, whoever switched
+//! the output. An object whose output is gone is sent `failed` and does nothing from then on.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::output_power_management::v1::server::zwlr_output_power_manager_v1::{
@@ -24,25 +24,25 @@ use upbeat_timing::time::{Clock, Instant};
 
 const VERSION: u32 = 1;
 
-/// The global, and who watches which output.
+/// The global, its objects, and the requests that wait.
 #[derive(Debug)]
 pub struct OutputPower {
     _global: GlobalId,
     watched: Vec<Watched>,
-    /// How often an output is switched.
+    /// Rate limit for switching outputs.
     often: Seldom,
-    /// What waits for that, the newest of each output.
+    /// Requests that wait for the rate limit, the newest for each output.
     wishes: Vec<Wish>,
-    /// When the first of it is granted.
+    /// When the rate limit allows the first of them.
     due: Option<Instant>,
 }
 
-/// An output is to be on, or off.
+/// A request to switch an output on or off.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     output: OutputId,
     on: bool,
-    /// Whether it was to be on when that was wished.
+    /// Whether the output was to be on when the request came.
     was_on: bool,
 }
 
@@ -50,7 +50,7 @@ struct Wish {
 struct Watched {
     object: ZwlrOutputPowerV1,
     output: OutputId,
-    /// Whether it was told that the output is on.
+    /// The mode that was sent last.
     told: bool,
 }
 
@@ -61,7 +61,7 @@ impl OutputPower {
     }
 }
 
-/// Tells who watches an output that was switched or that is gone since the last call.
+/// Sends changed modes, and `failed` for outputs that are gone.
 pub(super) fn refresh(state: &mut State) {
     let State { protocols, outputs, .. } = state;
     protocols.output_power.watched.retain_mut(|watched| {
@@ -76,7 +76,7 @@ pub(super) fn refresh(state: &mut State) {
     });
 }
 
-/// An output is to be on, or off: at once, unless that is wished all the time. Then the last word counts.
+/// Switches an output at once, unless that exceeds the rate limit. Then the last request for the output waits.
 fn wish(state: &mut State, output: OutputId, on: bool) {
     let was_on = is_to_be_on(state, output);
     let wishes = &mut state.protocols.output_power.wishes;
@@ -85,12 +85,12 @@ fn wish(state: &mut State, output: OutputId, on: bool) {
     grant(state);
 }
 
-/// Whether an output is on, or would be if its renderer could draw.
+/// Whether an output is on, or would be if its renderer worked.
 fn is_to_be_on(state: &State, output: OutputId) -> bool {
     power::wanted(state).contains(&output)
 }
 
-/// Grants what is wished, as far as it is time.
+/// Carries out waiting requests as far as the rate limit allows.
 fn grant(state: &mut State) {
     loop {
         let now = state.clock.now();
@@ -100,7 +100,7 @@ fn grant(state: &mut State) {
         let is_gone = state.outputs.by_id(output).is_none();
         let switched = &mut state.protocols.output_power;
         if is_gone || is_on != was_on {
-            // A person, or whoever else may, has switched it since: that is the last word.
+            // The output was switched since by the user or otherwise: that was the last word.
             switched.wishes.remove(0);
             continue;
         }
@@ -110,19 +110,19 @@ fn grant(state: &mut State) {
             return;
         }
         switched.wishes.remove(0);
-        // Though it is so: it may be dark for another reason, which ends then.
+        // Also if it is so already: the output may be dark for another reason, which ends with this.
         power::set(state, output, on);
     }
 }
 
-/// Grants what is wished, if it is time.
+/// Carries out waiting requests that are due.
 pub fn attend(state: &mut State) {
     if state.protocols.output_power.due.is_some_and(|due| due <= state.clock.now()) {
         grant(state);
     }
 }
 
-/// When the next output is switched that waits for that.
+/// When the next waiting request is due.
 pub fn next(state: &State) -> Option<Instant> {
     state.protocols.output_power.due
 }

@@ -1,4 +1,4 @@
-//! What clients were not told since they had much to read is looked at again, until they have read on.
+//! Retries events that were postponed because a client has too much to read, until the client has read on.
 
 use super::selection;
 use crate::guard;
@@ -6,14 +6,15 @@ use crate::input;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// Until then: a person hardly notices, and a client that is stopped for hours costs ten wake-ups a second.
+/// Time between two tries: a user hardly notices it, and a client that is stopped for hours costs ten wake-ups a
+/// second.
 const LOOK_AGAIN: Span = Span::from_millis(100);
 
-/// When to look.
+/// When to try again.
 #[derive(Debug, Default)]
 pub struct Owed(Option<Instant>);
 
-/// A turn begins: who could not be told that the keyboard or the pointer is his may have read on.
+/// To be called at the begin of a turn: retries postponed focus changes and drag feedback if it is time.
 pub fn attend(state: &mut State) {
     if state.protocols.owed.0.take_if(|at| *at <= state.clock.now()).is_some() {
         input::focus::update_keyboard(state);
@@ -23,7 +24,7 @@ pub fn attend(state: &mut State) {
     }
 }
 
-/// When to look again, if anybody was not told something.
+/// When to try again, if any event is postponed.
 pub fn next(state: &mut State) -> Option<Instant> {
     let owed = &mut state.protocols.owed.0;
     if guard::take_owed() {

@@ -1,4 +1,4 @@
-//! `zwp_pointer_constraints_v1` 1: a surface that locks the pointer in place or confines it to itself.
+//! `zwp_pointer_constraints_v1` 1: a surface locks the pointer in place or confines it to itself.
 //!
 //! A constraint becomes active as soon as its surface has pointer focus and the pointer is inside its region; it ends
 //! when focus leaves. `input::constraint` enforces it.

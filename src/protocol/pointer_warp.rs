@@ -1,7 +1,7 @@
-//! `wp_pointer_warp_v1` 1: the client that has the pointer puts it somewhere else on one of its surfaces.
+//! `wp_pointer_warp_v1` 1: the client with pointer focus moves the pointer to another place on one of its surfaces.
 //!
-//! Nobody is told whether it is done. It is done where the client proves by the serial of the pointer's entry that it
-//! has the pointer, and where it names a place that is seen.
+//! There is no answer. The request is granted if its serial is that of the pointer's last enter, and if the place is
+//! visible.
 
 use smithay::reexports::wayland_protocols::wp::pointer_warp::v1::server::wp_pointer_warp_v1::{self, WpPointerWarpV1};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New};
@@ -13,7 +13,6 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// Advertises the global.
 #[derive(Debug)]
 pub struct PointerWarp;
 

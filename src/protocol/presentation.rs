@@ -1,5 +1,5 @@
 //! `wp_presentation` 2: when a commit turned to light. The clock is `CLOCK_MONOTONIC`, as everywhere in the
-//! compositor. Feedback objects are taken from the surface when their update is applied and answered by the output.
+//! compositor. Feedback objects are taken from the surface when their update is applied, and the output answers them.
 
 use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_presentation::WpPresentation;
 use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::WpPresentationFeedback;
@@ -10,7 +10,6 @@ use smithay::wayland::presentation::PresentationState;
 use super::floor::delegate;
 use crate::state::State;
 
-/// Advertises the global.
 pub fn new(display: &DisplayHandle) -> PresentationState {
     PresentationState::new::<State>(display, libc::CLOCK_MONOTONIC as u32)
 }

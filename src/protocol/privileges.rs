@@ -1,14 +1,14 @@
-//! Who may bind what.
+//! Which clients may bind which global.
 //!
-//! One rule: what lets a client see or steer others is offered to those whom the [configuration](crate::config::clients)
-//! lets do it, and never to those who say that they are in a sandbox ([`security_context`](super::security_context)). Every
-//! global is in one half of the list, or a test fails.
+//! A global that lets a client see or control other clients is privileged. It is offered as the
+//! [configuration](crate::config::clients) allows, and never to a sandboxed client
+//! ([`security_context`](super::security_context)). Each global must be in one of the two lists, or a test fails.
 
 use smithay::reexports::wayland_server::{Client, Resource};
 
 use crate::guard::{self, Privilege};
 
-/// What lets a client see others, or act in their place or the user's.
+/// Globals that let a client see other clients, or act in their place or the user's.
 pub const PRIVILEGED: &[(&str, Privilege)] = &[
     ("zwlr_screencopy_manager_v1", Privilege::Capture),
     ("ext_image_copy_capture_manager_v1", Privilege::Capture),
@@ -27,11 +27,11 @@ pub const PRIVILEGED: &[(&str, Privilege)] = &[
     ("zwlr_output_power_manager_v1", Privilege::Outputs),
     ("zwlr_foreign_toplevel_manager_v1", Privilege::Toplevels),
     ("ext_foreign_toplevel_list_v1", Privilege::Toplevels),
-    // A sandbox within a sandbox would leave it.
+    // A sandbox within a sandbox could escape from the outer one.
     ("wp_security_context_manager_v1", Privilege::Sandboxes),
 ];
 
-/// What a client shows itself with, and hears what is meant for it.
+/// Globals that concern only a client's own surfaces and the input meant for it.
 pub const FOR_EVERYBODY: &[&str] = &[
     "wl_compositor",
     "wl_subcompositor",
@@ -58,21 +58,22 @@ pub const FOR_EVERYBODY: &[&str] = &[
     "zwp_pointer_gestures_v1",
     "zwp_tablet_manager_v2",
     "zwp_idle_inhibit_manager_v1",
-    // That nobody is there is no secret: players and messengers say it.
+    // That the user is away is no secret: players and messengers announce it.
     "ext_idle_notifier_v1",
-    // Only while it has the keyboard, and the user can take them back.
+    // Works only while the client has the keyboard, and the user can take the shortcuts back.
     "zwp_keyboard_shortcuts_inhibit_manager_v1",
-    // What they say goes to the input method alone, and nobody else is told of it.
+    // Its text goes only to the input method.
     "zwp_text_input_manager_v3",
     "wp_alpha_modifier_v1",
-    // What is blurred it does not see.
+    // The client does not see the blurred pixels.
     "ext_background_effect_manager_v1",
     "wp_content_type_manager_v1",
     "wp_pointer_warp_v1",
     "xdg_wm_dialog_v1",
     "xdg_toplevel_tag_manager_v1",
     "org_kde_kwin_server_decoration_manager",
-    // Who knows the handle was given it: file choosers of portals lie above windows of sandboxes by that.
+    // Only clients that were given a handle can use it: by it, portals place file choosers above windows of sandboxed
+    // clients.
     "zxdg_exporter_v1",
     "zxdg_importer_v1",
     "zxdg_exporter_v2",
@@ -80,13 +81,13 @@ pub const FOR_EVERYBODY: &[&str] = &[
     "wl_fixes",
     "zwp_input_timestamps_manager_v1",
     "upbeat_frame_pacing_manager_v1",
-    // It says of a device what its own events said, a little sooner.
+    // It predicts the same devices whose events the client gets anyway.
     "upbeat_predicted_input_manager_v1",
     "upbeat_scroll_manager_v1",
     "upbeat_late_latch_manager_v1",
 ];
 
-/// Whether `client` is offered the global `G`: one that is in neither half only where no sandbox is.
+/// Whether the global `G` is offered to `client`. A global in neither list is hidden from sandboxed clients.
 pub fn may_bind<G: Resource>(client: &Client) -> bool {
     let name = G::interface().name;
     if let Some((_, privilege)) = PRIVILEGED.iter().find(|(privileged, _)| *privileged == name) {

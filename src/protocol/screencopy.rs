@@ -1,11 +1,10 @@
-//! `zwlr_screencopy_manager_v1` 3: pictures of outputs (grim, wf-recorder, wayvnc), into shared memory, or that of a device.
+//! `zwlr_screencopy_manager_v1` 3: screenshots of outputs (grim, wf-recorder, wayvnc) into shared memory or a dmabuf.
 //!
-//! Where a client waits for damage, its first picture of a part of an output comes at once, and the others when something
-//! has changed there; each says what has changed since the last one.
+//! With `copy_with_damage`, the first capture of a part of an output is taken at once, and each further one when
+//! something has changed there. It carries the damage since the last.
 //!
-//! A picture shows what is *presented*, not what was composed ahead. The request is handed to
-//! [`output::capture()`]; whoever serves it writes the pixels and calls [`Reply::ready`].
-//! Cross-checked by grim.
+//! A capture shows the *presented* frame, not one composed ahead. The request goes to [`output::capture()`], which
+//! writes the pixels and calls [`Reply::ready`]. Cross-checked by grim.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,10 +35,9 @@ const VERSION: u32 = 3;
 /// Bytes of a pixel in `Xrgb8888`.
 const BYTES_PER_PIXEL: i32 = 4;
 
-/// Parts of outputs of which is known what one client has seen: more than anybody records at once.
+/// Regions per client whose damage is tracked: more than a client records at the same time.
 const MOST_EYES: usize = 16;
 
-/// The global.
 #[derive(Debug)]
 pub struct Screencopy {
     _global: GlobalId,
@@ -51,11 +49,11 @@ impl Screencopy {
     }
 }
 
-/// What a client has seen of which parts of outputs, with the cursor or without.
+/// Damage trackers of a client, one for each region that it captures.
 #[derive(Debug, Default)]
 pub struct Eyes(Mutex<Vec<(View, Arc<Eye>)>>);
 
-/// A part of an output, with the cursor or without.
+/// An output, a region of it in physical pixels, and whether the cursor is drawn.
 type View = (Output, PixelRect, bool);
 
 impl Eyes {
@@ -74,17 +72,17 @@ impl Eyes {
     }
 }
 
-/// One picture, from the question what buffer it needs to the answer.
+/// User data of a capture.
 #[derive(Debug)]
 pub struct Frame {
-    /// What it is a picture of; `None` when there is nothing to see, and it has failed already.
+    /// Output and region; `None` if there is nothing to capture, and `failed` was sent already.
     source: Option<(Output, PixelRect)>,
     with_cursor: bool,
     eyes: Arc<Eyes>,
     used: AtomicBool,
 }
 
-/// Answers one request for a picture, once. Dropped unanswered it says that the picture failed.
+/// Answers one capture, once. Dropped without an answer, it sends `failed`.
 #[derive(Debug)]
 struct Answer {
     frame: Option<ZwlrScreencopyFrameV1>,
@@ -107,7 +105,7 @@ impl Reply for Answer {
     }
 
     fn gone(self: Box<Self>) {
-        // Dropped, it says that it failed.
+        // The destructor sends `failed`.
     }
 
     fn waits_for_power(&self) -> bool {
@@ -172,8 +170,9 @@ impl Dispatch<ZwlrScreencopyManagerV1, Arc<Eyes>, State> for Handlers {
             Some((width, height)) => {
                 frame.buffer(Format::Xrgb8888, width as u32, height as u32, (width * BYTES_PER_PIXEL) as u32);
                 if frame.version() >= zwlr_screencopy_frame_v1::EVT_BUFFER_DONE_SINCE {
-                    // Also where no device has memory for it: nobody can make such a buffer without `zwp_linux_dmabuf_v1`, and
-                    // `xdg-desktop-portal-wlr` 0.7 gives up where it hears nothing of them, whatever it films into.
+                    // Also if no device has memory for it. No client can create such a buffer without
+                    // `zwp_linux_dmabuf_v1`, but `xdg-desktop-portal-wlr` 0.7 gives up without this event, even if it
+                    // captures into shared memory.
                     frame.linux_dmabuf(Fourcc::Xrgb8888 as u32, width as u32, height as u32);
                     frame.buffer_done();
                 }
@@ -183,7 +182,7 @@ impl Dispatch<ZwlrScreencopyManagerV1, Arc<Eyes>, State> for Handlers {
     }
 }
 
-/// The output and the part of it (physical pixels) that a picture of `region` (logical coordinates of the output) shows.
+/// The output, and the part of it in physical pixels, for a `region` in the output's logical coordinates.
 fn source(state: &State, output: &WlOutput, region: Option<Rectangle<i32, Logical>>) -> Option<(Output, PixelRect)> {
     let output = Output::from_resource(output).filter(|output| state.outputs.iter().any(|known| known == output))?;
     let mode = output.current_mode()?;
@@ -196,7 +195,7 @@ fn source(state: &State, output: &WlOutput, region: Option<Rectangle<i32, Logica
     (rect.width > 0 && rect.height > 0).then_some((output, rect))
 }
 
-/// A logical region of an output in the pixels that are scanned out: scaled, and turned as the output is.
+/// A logical region of an output as pixels of its framebuffer: scaled and transformed.
 fn physical(
     region: Rectangle<i32, Logical>,
     logical: Size<i32, Logical>,
@@ -234,7 +233,7 @@ impl Dispatch<ZwlrScreencopyFrameV1, Frame, State> for Handlers {
             return;
         }
         let reply = Box::new(Answer { frame: Some(frame.clone()), wants_damage: on_damage });
-        // Without a source the frame has failed already, or fails now that the reply is dropped.
+        // Without a source `failed` was sent before, or is sent now because the reply is dropped.
         let Some((output, region)) = data.source.clone() else { return };
         let film = match film::of(&buffer, (region.width, region.height), &[Format::Xrgb8888]) {
             Ok(film) => film,
@@ -242,9 +241,9 @@ impl Dispatch<ZwlrScreencopyFrameV1, Frame, State> for Handlers {
                 frame.post_error(Error::InvalidBuffer, message);
                 return;
             }
-            // The protocol announces no modifiers: the client did nothing wrong.
+            // No protocol error, because the protocol announces no modifiers that the client could have respected.
             Err(Unfit::Unwritable(message)) => {
-                tracing::debug!("no picture is taken: {message}");
+                tracing::debug!("no capture: {message}");
                 return;
             }
         };

@@ -1,5 +1,5 @@
-//! `wl_seat` 9: keyboard, pointer and touch, on every backend. `foot` and `wl-copy` exit without a seat, so there is
-//! one on headless displays too.
+//! `wl_seat` 9: keyboard, pointer and touch, on every backend. Headless displays have a seat, too, because `foot` and
+//! `wl-copy` exit without one.
 //!
 //! Events come from [`input::handle`] only.
 
@@ -36,7 +36,7 @@ impl SeatHandler for State {
     }
 
     fn cursor_image(&mut self, _seat: &Seat<Self>, image: CursorImageStatus) {
-        // Called with the pointer's lock held: only noted here.
+        // Only stored here, because the pointer's lock is held.
         self.input.set_cursor(image);
     }
 
@@ -45,7 +45,7 @@ impl SeatHandler for State {
     }
 }
 
-/// The object that a request of `wl_seat` makes.
+/// The object that a request of `wl_seat` creates.
 enum Made {
     Keyboard,
     Pointer,
@@ -64,7 +64,7 @@ impl Made {
     }
 }
 
-/// The input device that the present request of `client` has made.
+/// The input device that the current request of `client` has created.
 fn newest<I: Resource + 'static>(client: &Client, display: &DisplayHandle) -> Option<I> {
     let number = guard::number_of_newest(Kind::Devices)?;
     client.object_from_protocol_id(display, number).ok()

@@ -1,11 +1,12 @@
-//! `wp_security_context_manager_v1` 1: a sandbox says which connections come from inside it.
+//! `wp_security_context_manager_v1` 1: a sandbox engine identifies the connections that come from inside a sandbox.
 //!
-//! The sandbox (flatpak, say) hands over a socket; whoever connects to it is marked with the sandbox's name, and is offered
-//! what [`privileges`] says. It listens until the other descriptor that it handed over is closed.
+//! The engine (flatpak, say) hands over a listening socket. Clients that connect to it are marked with the sandbox's
+//! name, and [`privileges`] restricts their globals. The socket is used until the other descriptor, `close_fd`, is
+//! closed.
 //!
-//! Smithay's own listener ends the event loop with the first error of a socket that a client chose: here a socket that
-//! fails is no longer listened to, and that is all. Nobody asks who made a sandbox once it is there: who makes one after the
-//! other and leaves must not fill the session with them.
+//! Smithay's own listener ends the event loop with the first error of such a socket; here only that socket is no longer
+//! used. A sandbox stays when its engine disconnects. So the sandboxes of one process are limited, or it could fill the
+//! session with them.
 
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -33,22 +34,21 @@ use crate::lent_files::Lent;
 use crate::state::State;
 
 const VERSION: u32 = 1;
-/// Connections that are taken in at once.
+/// Connections that are accepted from one sandbox in a turn.
 const AT_ONCE: usize = 16;
-/// Descriptors of one: the socket, and what says that it is over.
+/// Descriptors of a sandbox: the listening socket and `close_fd`.
 const DESCRIPTORS: usize = 2;
-/// Sandboxes at once, each of which takes two descriptors: one a program that runs in one.
+/// Sandboxes at the same time, each with two descriptors: a running sandboxed program has one.
 const MOST: usize = 1_024;
-/// Those of one process, which may be gone: whatever starts a program in a sandbox makes one for it.
+/// Sandboxes of one process, which may have ended: an engine creates one for each program that it starts.
 const MOST_OF_A_PROCESS: usize = 32;
 
-/// The global.
 #[derive(Debug)]
 pub struct SecurityContexts {
     _global: GlobalId,
-    /// Where people from all sandboxes are let in.
+    /// Accepts the connections of all sandboxes.
     door: Door,
-    /// Whose the sandboxes are that are in force, by process.
+    /// The process that created each sandbox in force; `None` if unknown.
     makers: Vec<Option<u32>>,
 }
 
@@ -60,7 +60,7 @@ impl SecurityContexts {
 }
 
 impl SecurityContexts {
-    /// Why `maker` can have no more, if it cannot.
+    /// Why `maker` can have no further sandbox, if there is a reason.
     fn is_full(&self, maker: Option<u32>) -> Option<String> {
         if self.makers.len() >= MOST {
             return Some(format!("there are {MOST} sandboxes"));
@@ -76,24 +76,24 @@ impl SecurityContexts {
     }
 }
 
-/// A context that is being described; empty once it is in force.
+/// User data of a security context; empty once it was committed.
 #[derive(Debug)]
 pub struct Context(Mutex<Option<Described>>);
 
 #[derive(Debug)]
 struct Described {
     listener: Lent,
-    /// Closed when the sandbox is gone.
+    /// `close_fd`: the engine closes its other end when the sandbox is gone.
     close: Lent,
     engine: Option<String>,
     app: Option<String>,
     instance: Option<String>,
-    /// Both descriptors, which are its client's as long as it is in force.
+    /// Count both descriptors for the client as long as the context is in force.
     held: Vec<Held>,
 }
 
 impl Described {
-    /// What its clients are called.
+    /// Name of the sandbox, for logs and lists of clients.
     fn name(&self) -> String {
         let parts = [&self.engine, &self.app].into_iter().flatten().map(String::as_str);
         let name = parts.collect::<Vec<_>>().join(" ");
@@ -178,13 +178,13 @@ impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
             _ => return,
         };
         if part.replace(value).is_some() {
-            object.post_error(context::Error::AlreadySet, "this was said before");
+            object.post_error(context::Error::AlreadySet, "this property was set before");
         }
     }
 }
 
-/// Whether it is heard when nobody has the other end any more: that of a file, an event, a listener, a socket without
-/// connections or a pipe that is both of its own ends never is.
+/// Whether the kernel reports when the last copy of the other end is closed. It never does for a file, an eventfd, a
+/// listening socket, a socket without connections, or a pipe opened for both reading and writing.
 fn has_another_end(close: &Lent) -> bool {
     let Some(descriptor) = close.borrow() else { return false };
     match close.file_type() {
@@ -194,41 +194,42 @@ fn has_another_end(close: &Lent) -> bool {
     }
 }
 
-/// Whether a socket is one of this machine's that has connections: its closing waits for nobody, either.
+/// Whether it is a Unix socket with connections. Closing such a socket never blocks.
 fn is_of_connections(socket: BorrowedFd<'_>) -> bool {
     sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
         && matches!(sockopt::socket_type(socket), Ok(SocketType::STREAM | SocketType::SEQPACKET))
 }
 
-/// Whether somebody may connect there.
+/// Whether clients can connect to it.
 fn is_listener(listener: &Lent) -> bool {
     listener.file_type() == Some(FileType::Socket) && listener.borrow().is_some_and(is_of_connections)
 }
 
-/// Says why a sandbox is not listened to. Its maker may have kept the socket: programs that connect there are refused, and do not
-/// wait for ever.
+/// Logs why a sandbox's socket is not used. The socket is shut down: its engine may have kept it open, and clients that
+/// connect would otherwise wait for ever.
 fn refuse(listener: Option<BorrowedFd<'_>>, sandbox: &str, reason: impl fmt::Display) {
     listener.into_iter().for_each(|listener| _ = rustix::net::shutdown(listener, Shutdown::Both));
-    tracing::warn!(sandbox, "it is not listened to: {reason}");
+    tracing::warn!(sandbox, "the socket of the sandbox is not used: {reason}");
 }
 
-/// Why a sandbox that `maker` has made cannot be listened to, if it cannot.
+/// Why the sandbox of `maker` must be refused, if there is a reason.
 fn refusal(state: &State, maker: Option<u32>, described: &Described) -> Option<String> {
-    // Its maker may be gone, and make others as a new client.
+    // Checked in addition to the limits of the client, since it may disconnect and create more sandboxes as a new
+    // client.
     if descriptors::are_scarce() {
-        return Some("descriptors are few".to_owned());
+        return Some("too few descriptors are left".to_owned());
     }
-    // Before anything else is done with them: a file may lie where nobody answers.
+    // Checked before any other use of the descriptors, because a file may block its user.
     if !is_listener(&described.listener) {
-        return Some("nobody can connect there".to_owned());
+        return Some("clients cannot connect to it".to_owned());
     }
     if !has_another_end(&described.close) {
-        return Some("nobody would hear that it is gone".to_owned());
+        return Some("the end of the sandbox could not be noticed".to_owned());
     }
     state.protocols.security_context.is_full(maker)
 }
 
-/// Takes in whoever connects, until the sandbox is gone, which `maker` has made.
+/// Accepts clients from the sandbox that `maker` has created, until the sandbox is gone.
 fn listen(state: &mut State, maker: Option<u32>, described: Described) {
     let sandbox = described.name();
     if let Some(reason) = refusal(state, maker, &described) {
@@ -237,7 +238,7 @@ fn listen(state: &mut State, maker: Option<u32>, described: Described) {
     let Described { listener, close, mut held, .. } = described;
     let Some(listener) = listener.take().map(|listener| Rc::new(UnixListener::from(listener))) else { return };
     let refuse = |reason: &dyn fmt::Display| refuse(Some(listener.as_fd()), &sandbox, reason);
-    let Some(close) = close.take() else { return refuse(&"nobody would hear that it is gone") };
+    let Some(close) = close.take() else { return refuse(&"the end of the sandbox could not be noticed") };
     if let Err(error) = listener.set_nonblocking(true) {
         return refuse(&error);
     }
@@ -250,12 +251,12 @@ fn listen(state: &mut State, maker: Option<u32>, described: Described) {
                 Ok(Some(stream)) => {
                     let (display, rules) = (&mut state.display_handle, &state.rules);
                     if let Err(error) = guard::connection::connect_from(display, stream, rules, &inside) {
-                        tracing::warn!(%error, sandbox = inside.name(), "a client could not be let in");
+                        tracing::warn!(%error, sandbox = inside.name(), "cannot insert a client of the sandbox");
                     }
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    tracing::warn!(%error, sandbox = inside.name(), "it is not listened to any more");
+                    tracing::warn!(%error, sandbox = inside.name(), "the socket of the sandbox is no longer used");
                     return Ok(PostAction::Remove);
                 }
             }
@@ -266,9 +267,9 @@ fn listen(state: &mut State, maker: Option<u32>, described: Described) {
         Ok(listening) => listening,
         Err(error) => return refuse(&error),
     };
-    // Whatever happens there: nothing is ever written to it.
+    // Any event means the end, because the engine never writes to this descriptor.
     let closing = handle.insert_source(Generic::new(close, Interest::READ, Mode::Level), move |_, _, state| {
-        // With this both descriptors are closed.
+        // Releases the counts, because both descriptors are closed with this source.
         held.clear();
         state.loop_handle.remove(listening);
         state.protocols.security_context.remove(maker);

@@ -1,13 +1,14 @@
-//! What a client has the session do, and all others pay for: some of it at once, and the rest as seldom as a person does it.
+//! Rate limit for requests that cost all clients time: a few at once, and further ones as seldom as a user would do
+//! them.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// So many are done at once after a while without any: a program that arranges outputs tries a few arrangements.
+/// Burst: so many are allowed at once after a pause, because a program that arranges outputs tries a few arrangements.
 const AT_ONCE: u32 = 8;
-/// Between those that are done after that. A modeset takes an output up to some tenths of a second.
+/// Interval of further ones. A modeset takes an output up to some tenths of a second.
 const BETWEEN: Span = Span::from_seconds(1);
 
-/// Says how soon something may be done again.
+/// A leaky bucket.
 ///
 /// ```text
 ///   asked   ▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌
@@ -15,15 +16,15 @@ const BETWEEN: Span = Span::from_seconds(1);
 /// ```
 #[derive(Debug, Default)]
 pub(super) struct Seldom {
-    /// When all that was done is forgotten.
+    /// When the bucket is empty again.
     until: Option<Instant>,
 }
 
 impl Seldom {
-    /// Something is to be done at `now`. Notes that it is, if it may; else says how long it has to wait.
+    /// Takes one from the budget at `now`.
     ///
     /// # Errors
-    /// How long it has to wait.
+    /// The time to wait, if the budget is used up.
     pub fn take(&mut self, now: Instant) -> Result<(), Span> {
         let until = self.until.filter(|until| *until > now).unwrap_or(now) + BETWEEN;
         let earliest = until - BETWEEN * i64::from(AT_ONCE);

@@ -1,10 +1,11 @@
-//! `wl_data_device_manager` 3 and `zwp_primary_selection_device_manager_v1` 1: clipboard, primary selection, and
-//! drag and drop between clients. The compositor offers nothing of its own and keeps nothing that is copied; the focus of
-//! both follows the keyboard (`protocol::seat`). Clipboard managers see both without it ([`data_control`]).
+//! `wl_data_device_manager` 3 and `zwp_primary_selection_device_manager_v1` 1: clipboard, primary selection, and drag
+//! and drop between clients. The compositor keeps no copy of the data. Both selections follow the keyboard focus
+//! (`protocol::seat`). Clipboard managers get them without it ([`data_control`]).
 //!
-//! Smithay 0.7 takes a device off the seat's list when its client gives it back, and not when the client is gone. Those
-//! are given back here, as soon as that can be: a request can only be made up while another is met, and the list grows
-//! only with requests. Nor does it tell anybody that a source is gone before the focus changes: that is done here, too.
+//! Smithay 0.7 removes a device from the seat's list when its client releases it, but not when the client is gone. Such
+//! devices are released here, with the next request on a manager: a release can only be forged while a request is
+//! handled, and the list grows only with requests. Smithay also does not report a destroyed source before the focus
+//! changes, so that is done here, too.
 
 pub mod data_control;
 pub(super) mod drag;
@@ -49,59 +50,58 @@ use crate::input::data_drag;
 use crate::later;
 use crate::state::State;
 
-/// How many devices of each kind are given back with a request: more than it adds, and no work that is felt when a client
-/// that had thousands is gone.
+/// How many devices of each kind are released with a request: more than a request can add, and few enough not to cause
+/// a delay after the end of a client that had thousands.
 const AT_ONCE: usize = 64;
 
-/// Types that one selection may be offered as; office programs have 40.
+/// Types that one source may offer; office programs offer 40.
 const MOST_TYPES: usize = 512;
-/// Bytes of their names. Who gets the focus is told of all of them at once, and is thrown out if he has no room for it: a
-/// socket holds about 200 KB.
+/// Bytes of their names together. The client that gets the focus is sent all of them at once, and is disconnected if
+/// its socket has no room. A socket holds about 200 KB.
 const MOST_TYPE_BYTES: usize = 32 * 1024;
 
-/// The devices that no client has any more and that are still on the seat's list, what sources are offered as, and which
-/// of them is in force.
+/// Devices, sources and the sources in force. The fields `gone…` have devices of clients that are gone, to be removed
+/// from the seat's list.
 #[derive(Debug, Default)]
 pub struct Devices {
     gone: Vec<WlDataDevice>,
     gone_primary: Vec<ZwpPrimarySelectionDeviceV1>,
     gone_wlr_control: Vec<ZwlrDataControlDeviceV1>,
     gone_ext_control: Vec<ExtDataControlDeviceV1>,
-    /// Every `wl_data_device`.
     devices: Vec<WlDataDevice>,
-    /// What sources are offered as.
+    /// Types and actions that each source offers.
     offered: HashMap<ObjectId, Offered>,
-    /// What the request that is being met wants to be in force.
+    /// The source that the current request wants to set.
     asked: Option<ObjectId>,
     clipboard: Option<ObjectId>,
     primary: Option<ObjectId>,
-    /// What is or was dragged last.
+    /// Source of the current or last drag.
     dragged: Option<ObjectId>,
     feedbacks: drag::Feedbacks,
-    /// Who hears of it.
+    /// Clients that get every selection.
     listeners: listeners::Listeners,
-    /// Who has the keyboard now, and was not told of them yet.
+    /// The client with keyboard focus, while it was not sent the selections yet.
     coming_to: Option<Client>,
 }
 
-/// Types, and bytes of their names.
+/// Offered types: their number and the bytes of their names.
 #[derive(Clone, Copy, Debug, Default)]
 struct Offered {
     types: usize,
     bytes: usize,
-    /// It said which actions it knows, if any.
+    /// The source has sent `set_actions`.
     has_actions: bool,
 }
 
-/// Gives the devices back that are gone. `client` is who has just asked for something.
+/// Releases devices of clients that are gone. `client` has sent the current request.
 fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
     give_back(state, client, display, init);
     give_back_primary(state, client, display, init);
     data_control::tidy(state, client, display, init);
 }
 
-/// Passes requests of a manager and of its devices on to Smithay, where `$check` lets them, and remembers the devices that are gone
-/// in `$gone`, for `$give_back`. The kinds of selection differ in nothing but the names of their interfaces.
+/// Forwards requests of a manager and its devices to Smithay if `$check` allows them, and collects destroyed devices in
+/// `$gone` for `$give_back`. The kinds of selection differ only in the names of their interfaces.
 macro_rules! forward {
     ($manager:ty: $manager_data:ty, $device:ty: $data:ty => $kind:ty; $gone:ident, $give_back:ident: $release:expr; $check:path;
      $hears_all:literal; $makes_device:pat) => {
@@ -132,7 +132,7 @@ macro_rules! forward {
                 if $hears_all {
                     state.protocols.selection.listeners.add(client);
                 }
-                // Smithay tells a new device the present selection only where the device hears of all.
+                // Smithay sends a new device the current selection only if the device gets all selections.
                 let is_untold = !$hears_all && matches!(request, $makes_device);
                 <$kind as Dispatch<_, _, State>>::request(state, client, manager, request, data, display, init);
                 if is_untold {
@@ -172,8 +172,9 @@ forward!(WlDataDeviceManager: (), WlDataDevice: DataDeviceUserData => DataDevice
 forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: PrimaryDeviceUserData => PrimarySelectionState;
     gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary; false; primary_manager::Request::GetDevice { .. });
 
-/// Notes which source a request wants to be in force: [`SelectionHandler::new_selection`] is called if it is. Whether Smithay is
-/// to meet the request: drags are ours. The source of a request that is refused is cancelled.
+/// Remembers the source that a request wants to set: [`SelectionHandler::new_selection`] is called if Smithay accepts
+/// it. Returns whether Smithay is to handle the request; drags are handled here. The source of a refused request is
+/// cancelled.
 fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
     match request {
         wl_data_device::Request::SetSelection { source, .. } => {
@@ -192,12 +193,12 @@ fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Requ
     }
 }
 
-/// Whether the client of `device` has the keyboard: no other client may set a selection.
+/// Whether the client of `device` has keyboard focus. No other client may set a selection.
 fn has_keyboard(state: &State, device: &impl Resource) -> bool {
     state.input.keyboard().is_some_and(|keyboard| keyboard.client_of_object_has_focus(&device.id()))
 }
 
-/// The same for the primary selection.
+/// As [`asks`], for the primary selection.
 fn asks_primary(state: &mut State, device: &ZwpPrimarySelectionDeviceV1, request: &primary_device::Request) -> bool {
     if let primary_device::Request::SetSelection { source, .. } = request {
         if !has_keyboard(state, device) || !listeners::may_hear(state, device.client().as_ref()) {
@@ -212,8 +213,8 @@ fn asks_primary(state: &mut State, device: &ZwpPrimarySelectionDeviceV1, request
 delegate!(global WlDataDeviceManager: () => DataDeviceState);
 delegate!(global ZwpPrimarySelectionDeviceManagerV1: PrimaryDeviceManagerGlobalData => PrimarySelectionState);
 
-/// Passes what is offered on to Smithay, where `$check` lets it, up to what whoever has the focus next can be told. `$note` sees
-/// each request that is passed on.
+/// Forwards the requests of a source to Smithay if `$check` allows them, up to the limits that a client's socket has
+/// room for. `$note` is called for each forwarded request.
 macro_rules! offered {
     ($source:ty: $data:ty => $kind:ty, $request:ident, $check:path $(, $note:path)?) => {
         impl Dispatch<$source, $data, State> for Handlers {
@@ -251,26 +252,27 @@ use offered;
 offered!(WlDataSource: DataSourceUserData => DataDeviceState, wl_data_source, at_any_time, note_actions);
 offered!(ZwpPrimarySelectionSourceV1: PrimarySourceUserData => PrimarySelectionState, primary_source, at_any_time);
 
-/// Types may be added to sources of the focused client whenever it likes.
+/// Allows types to be added at any time: the protocol does not forbid it.
 fn at_any_time<S>(_state: &mut State, _source: &S) -> bool {
     true
 }
 
-/// Notes that a source names its actions: Smithay does not tell a source that names none from one that never does.
+/// Remembers that a source has sent `set_actions`: Smithay does not distinguish a source without actions from one that
+/// never sent it.
 fn note_actions(state: &mut State, source: &WlDataSource, request: &wl_data_source::Request) {
     if matches!(request, wl_data_source::Request::SetActions { .. }) {
         state.protocols.selection.offered.entry(source.id()).or_default().has_actions = true;
     }
 }
 
-/// A source is gone: if it was in force, everybody hears that there is nothing to paste.
+/// A source is destroyed: if it was in force, the selection is cleared.
 fn source_gone(state: &mut State, source: &ObjectId) {
     state.protocols.selection.offered.remove(source);
     data_control::forget(state, source);
     let selection = &mut state.protocols.selection;
     let (seat, display) = (state.input.seat().clone(), state.display_handle.clone());
     if selection.dragged.take_if(|dragged| dragged == source).is_some() {
-        // Not at once: its client may be going, and the grab of the drag may be in use.
+        // Not at once, because its client may be going, and the grab of the drag may be in use.
         later::soon(state, |state| {
             if state.protocols.selection.dragged.is_none() && data_drag::is_active(state) {
                 data_drag::cancel(state);
@@ -287,8 +289,8 @@ fn source_gone(state: &mut State, source: &ObjectId) {
 }
 
 impl Devices {
-    /// Whether those read on who may be asked for data through an offer with this interface: else they would be thrown out for
-    /// what others ask for.
+    /// Whether the owners that an offer with this interface may ask for data read their events. Otherwise requests of
+    /// other clients would fill their sockets and disconnect them.
     pub(super) fn are_read_by_owners(&self, interface: &str, display: &DisplayHandle) -> bool {
         let owners = match interface {
             "wl_data_offer" => [&self.clipboard, &self.dragged],
@@ -301,7 +303,7 @@ impl Devices {
         })
     }
 
-    /// A source is offered as one more type. Whether it may be.
+    /// Counts one more type of a source. Returns whether the source stays within the limits.
     fn may_offer(&mut self, source: ObjectId, mime_type: &str) -> bool {
         let offered = self.offered.entry(source).or_default();
         offered.types += 1;
@@ -344,7 +346,7 @@ impl DataDeviceHandler for State {
     }
 }
 
-/// Smithay begins no drag.
+/// Required by Smithay, which never starts a drag here.
 impl ClientDndGrabHandler for State {}
 
 impl ServerDndGrabHandler for State {}

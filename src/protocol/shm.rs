@@ -1,8 +1,8 @@
 //! `wl_shm` 2: buffers in shared memory.
 //!
-//! A pool that is resized to nothing is refused before Smithay 0.7 hears of it, which says so and then panics.
+//! A pool that is resized to nothing is refused before Smithay 0.7 sees it, which sends the error and then panics.
 //!
-//! Besides the two formats that every compositor has: `Abgr8888` and `Xbgr8888`, which some toolkits prefer.
+//! Besides the two mandatory formats: `Abgr8888` and `Xbgr8888`, which some toolkits prefer.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -20,7 +20,6 @@ use crate::lent_files;
 use crate::state::State;
 use upbeat_record::faults::{self, Fault};
 
-/// Advertises the global.
 pub fn new(display: &DisplayHandle) -> ShmState {
     ShmState::new::<State>(display, [Format::Abgr8888, Format::Xbgr8888])
 }
@@ -49,11 +48,11 @@ impl Dispatch<WlShm, (), State> for Handlers {
         display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
-        // Its pixels are read on the main thread.
+        // Only files that never block are accepted, because the pixels are read on the main thread.
         let request = match request {
             wl_shm::Request::CreatePool { fd, .. } if !lent_files::is_at_hand(fd.as_fd()) => {
                 lent_files::let_go(fd);
-                return shm.post_error(wl_shm::Error::InvalidFd, "the file lies where reading it may wait for ever");
+                return shm.post_error(wl_shm::Error::InvalidFd, "the file is on a file system that may block");
             }
             other => other,
         };
@@ -61,7 +60,7 @@ impl Dispatch<WlShm, (), State> for Handlers {
             if let Err(error) = faults::check(Fault::Mapping) {
                 return shm.post_error(wl_shm::Error::InvalidFd, format!("the memory cannot be mapped: {error}"));
             }
-            // Its memory is kept open for as long as the pool or a buffer in it lives.
+            // The memory's descriptor counts for as long as the pool or a buffer in it lives.
             let held = guard::hold(display, client, Kind::Descriptors);
             guard::share_newest(Kind::Pools, &held.into_iter().map(Arc::new).collect());
         }

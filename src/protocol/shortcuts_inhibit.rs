@@ -1,10 +1,10 @@
-//! `zwp_keyboard_shortcuts_inhibit_manager_v1` 1: a surface that wants our shortcuts for itself while it has the keyboard
+//! `zwp_keyboard_shortcuts_inhibit_manager_v1` 1: a surface gets the compositor's shortcuts while it has the keyboard
 //! (remote desktops, virtual machines).
 //!
-//! It gets them at once. The user takes them back, or gives them again, with one that stays ours
-//! ([`input::shortcuts`](crate::input::shortcuts)): then `inactive` and `active` are said.
+//! It is granted at once. The user can revoke and restore it with a shortcut that always stays with the compositor
+//! ([`input::shortcuts`](crate::input::shortcuts)); then `inactive` and `active` are sent.
 //!
-//! Ours, since Smithay 0.7 panics at a seat that is gone.
+//! Our own implementation, since Smithay 0.7 panics at a seat that is gone.
 
 use smithay::reexports::wayland_protocols::wp::keyboard_shortcuts_inhibit::zv1::server::zwp_keyboard_shortcuts_inhibit_manager_v1::{
     self, Error, ZwpKeyboardShortcutsInhibitManagerV1,
@@ -22,7 +22,6 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// The global.
 #[derive(Debug)]
 pub struct ShortcutsInhibit {
     _global: GlobalId,
@@ -86,7 +85,7 @@ impl Dispatch<ZwpKeyboardShortcutsInhibitorV1, ObjectId, State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // Only `destroy`.
+        // The only request is `destroy`.
     }
 
     fn destroyed(state: &mut State, _client: ClientId, resource: &ZwpKeyboardShortcutsInhibitorV1, surface: &ObjectId) {

@@ -1,7 +1,7 @@
 //! `wl_subcompositor` 1: surfaces inside surfaces.
 //!
-//! Requests on a subsurface go through `surface::dispatch`. Here trees are bounded, in depth, since Smithay walks them by
-//! recursion, and in number.
+//! Requests on a subsurface go through `surface::dispatch`. Trees are limited here in depth, since Smithay walks them
+//! by recursion, and in their number of subsurfaces.
 
 use smithay::reexports::wayland_server::protocol::wl_subcompositor::{self, WlSubcompositor};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -51,7 +51,7 @@ impl Dispatch<WlSubcompositor, (), State> for Handlers {
     }
 }
 
-/// What would be too much if `surface` hung on `parent`.
+/// The limit that would be exceeded if `surface` became a child of `parent`.
 fn too_much(surfaces: &Surfaces, surface: &WlSurface, parent: &WlSurface) -> Option<String> {
     if levels_above(parent) + levels_below(surfaces, surface) > MAX_NESTING {
         return Some(format!("subsurfaces are nested more than {MAX_NESTING} levels deep"));

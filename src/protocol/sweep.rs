@@ -1,4 +1,5 @@
-//! After a bug: what is kept for objects that are gone is let go of, since nobody else will.
+//! Cleans up after a caught panic: it may have skipped the cleanup of destroyed objects, and no other code would repeat
+//! that.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::wayland::compositor::CompositorHandler;
@@ -8,12 +9,12 @@ use crate::output::mode_switch;
 use crate::shell;
 use crate::state::State;
 
-/// Does so if anything was caught since the last call. Whoever is told twice that an object is gone does nothing.
+/// Cleans up if a panic was caught since the last call. An object that is reported as destroyed twice does no harm.
 pub fn after_a_bug(state: &mut State) {
     if !floor::take_half_done() {
         return;
     }
-    // One that waits for displays is told by them.
+    // A configuration that waits for displays goes on, because the displays will answer it.
     if !mode_switch::is_any_under_way(&state.outputs) {
         state.protocols.output_management.give_up();
     }
@@ -26,7 +27,7 @@ pub fn after_a_bug(state: &mut State) {
     });
     if let Err(panic) = done {
         floor::report("wl_surface", &panic);
-        // Else it is met in every turn.
+        // Cleared, or the same panic would repeat in every turn.
         floor::take_half_done();
     }
 }

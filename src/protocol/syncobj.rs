@@ -1,16 +1,17 @@
-//! `wp_linux_drm_syncobj_manager_v1` 1: explicit synchronisation, with points on timelines of a display device.
+//! `wp_linux_drm_syncobj_manager_v1` 1: explicit synchronisation, with points on timelines of a DRM device.
 //!
-//! Offered once there is a device, of displays or the one that draws, whose driver can tell of a point through an eventfd
-//! (Linux 6.6). A commit waits in the queue of its surface until its *acquire point* is signalled, like for any other fence
-//! (`surface/sync_points.rs`, `surface/fence.rs`); its *release point* is signalled when nobody reads its buffer any more: when it has been composed,
-//! when the flip that takes its plane away is done, or at once if it is never shown.
+//! Offered once there is a device, of displays or for rendering, whose driver can report a point through an eventfd
+//! (Linux 6.6). A commit waits in the queue of its surface until its *acquire point* is signalled, as for any other
+//! fence (`surface/sync_points.rs`, `surface/fence.rs`). Its *release point* is signalled when its buffer is no longer
+//! read: when it has been composed, when the flip that removes it from its plane is done, or at once if it is never
+//! shown.
 //!
 //! ```text
 //!   client   draw ──────────────► acquire point
 //!   commit ──► waits ─────────────────┴─► latched ─► composed or on a plane ─► release point ─► client draws again
 //! ```
 //!
-//! Buffers whose client says so are not waited for by the fences that they carry themselves.
+//! A commit with points does not wait for its buffer's implicit fences.
 
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::wayland_protocols::wp::linux_drm_syncobj::v1::server::wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1;
@@ -26,7 +27,7 @@ use crate::state::State;
 #[derive(Debug, Default)]
 pub struct ExplicitSync(Option<DrmSyncobjState>);
 
-/// Offers the global, unless it is there already or the driver lacks what it takes.
+/// Offers the global, unless it exists already or the driver does not support it.
 pub fn offer(state: &mut State, device: &DrmDeviceFd) {
     let explicit = &mut state.protocols.explicit_sync;
     if explicit.0.is_none() && supports_syncobj_eventfd(device) {
@@ -34,7 +35,7 @@ pub fn offer(state: &mut State, device: &DrmDeviceFd) {
     }
 }
 
-/// The device that was imported to is perhaps gone: `device` is one that is there, if any is.
+/// The device for imports may be gone: `device` is another one, if there is any.
 pub fn device_removed(state: &mut State, device: Option<&DrmDeviceFd>) {
     let explicit = &mut state.protocols.explicit_sync;
     let device = device.filter(|device| supports_syncobj_eventfd(device));

@@ -1,9 +1,9 @@
 //! `zwp_tablet_manager_v2` 1: graphics tablets and their tools. Pads (rings and buttons of the tablet itself) are not
 //! offered.
 //!
-//! Ours, since Smithay 0.7 tells one instance of each client alone. The objects and their events are in
-//! [`input::tablet`]; here requests are heard. A client that has never bound the manager gets the
-//! tool as a pointer.
+//! Our own implementation, since Smithay 0.7 sends events to only one instance of each client. The objects and their
+//! events are in [`input::tablet`]; requests are handled here. For a client that has never bound the manager, the tool
+//! acts as a pointer.
 
 use std::sync::atomic::Ordering;
 
@@ -27,7 +27,6 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// The global.
 #[derive(Debug)]
 pub struct TabletManager {
     _global: GlobalId,
@@ -73,7 +72,7 @@ impl Dispatch<ZwpTabletManagerV2, (), State> for Handlers {
         _display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
-        // There is one seat.
+        // The argument `seat` is ignored, because there is only one seat.
         if let zwp_tablet_manager_v2::Request::GetTabletSeat { tablet_seat, .. } = request {
             let seat = init.init(tablet_seat, ());
             input::tablet::seat_made(state, client, &seat);
@@ -91,7 +90,7 @@ impl Dispatch<ZwpTabletSeatV2, (), State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // It can be destroyed, and nothing else.
+        // The only request is `destroy`.
     }
 
     fn destroyed(state: &mut State, _client: ClientId, seat: &ZwpTabletSeatV2, (): &()) {
@@ -109,7 +108,7 @@ impl Dispatch<ZwpTabletV2, (), State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // It can be destroyed, and nothing else.
+        // The only request is `destroy`.
     }
 
     fn destroyed(state: &mut State, _client: ClientId, tablet: &ZwpTabletV2, (): &()) {
@@ -137,7 +136,7 @@ impl Dispatch<ZwpTabletToolV2, (), State> for Handlers {
     }
 }
 
-/// The cursor of `tool` becomes `surface`, or is hidden. Requests of clients that the tool is not on have no effect.
+/// Sets the cursor of `tool` to `surface`, or hides it. Has no effect for a client that does not have the tool's focus.
 fn set_cursor(state: &mut State, tool: &ZwpTabletToolV2, surface: Option<WlSurface>, hotspot: Point<i32, Logical>) {
     if !input::tablet::is_near(state, tool) {
         return;
@@ -146,7 +145,7 @@ fn set_cursor(state: &mut State, tool: &ZwpTabletToolV2, surface: Option<WlSurfa
         input::tablet::set_cursor(state, tool, CursorImageStatus::Hidden);
         return;
     };
-    // The same surface may be the cursor again.
+    // The surface may have been the cursor before.
     let has_other_role = compositor::give_role(&surface, CURSOR_IMAGE_ROLE).is_err()
         && compositor::get_role(&surface) != Some(CURSOR_IMAGE_ROLE);
     if has_other_role {

@@ -1,8 +1,8 @@
-//! `zwp_text_input_manager_v3` 1: fields of text, as clients describe them to whoever types there.
+//! `zwp_text_input_manager_v3` 1: text fields, as clients describe them to the input method.
 //!
-//! What it means is decided in [`input::text`](crate::input::text); here numbers are brought into range, and what is no text
-//! with its positions, or nothing that we know, is left out: the protocol has no error for it. Ours, since Smithay 0.7 panics at
-//! unknown values.
+//! [`input::text`](crate::input::text) decides the effect. Here numbers are clamped, and text with invalid positions
+//! and unknown values are ignored: the protocol has no error for them. Our own implementation, since Smithay 0.7 panics
+//! at unknown values.
 
 use smithay::reexports::wayland_protocols::wp::text_input::zv3::server::zwp_text_input_manager_v3::{
     self, ZwpTextInputManagerV3,
@@ -21,7 +21,6 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// The global.
 #[derive(Debug)]
 pub struct TextInput {
     _global: GlobalId,

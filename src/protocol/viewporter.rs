@@ -1,6 +1,6 @@
 //! `wp_viewporter` 1: cropping and scaling of a surface. Smithay keeps the state; rendering reads it from the Scene.
 //!
-//! Sizes are brought into range on the way.
+//! Sizes are clamped before Smithay sees them.
 
 use smithay::reexports::wayland_protocols::wp::viewporter::server::wp_viewport::{self, WpViewport};
 use smithay::reexports::wayland_protocols::wp::viewporter::server::wp_viewporter::WpViewporter;
@@ -27,7 +27,7 @@ impl Dispatch<WpViewport, ViewportState, State> for Handlers {
         init: &mut DataInit<'_, State>,
     ) {
         let request = match request {
-            // What is negative or zero is an error, or has a meaning.
+            // Negative numbers and zero pass, because they are an error or have a meaning.
             wp_viewport::Request::SetDestination { width, height } => {
                 wp_viewport::Request::SetDestination { width: width.min(MAX_EXTENT), height: height.min(MAX_EXTENT) }
             }

@@ -1,12 +1,12 @@
-//! `zwp_virtual_keyboard_manager_v1` 1: a client that plays a keyboard (wtype, on-screen keyboards).
+//! `zwp_virtual_keyboard_manager_v1` 1: a client sends key events (wtype, on-screen keyboards).
 //!
-//! Each virtual keyboard has its own keymap, and its keys take the same way as those of real ones
-//! ([`crate::input::handle`]): shortcuts work, activity counts, timing sees them. (Smithay's own
-//! implementation writes to `wl_keyboard` directly and shares one keymap among all.) Keys are stamped on arrival; the
-//! protocol's times have no stated origin.
+//! Each virtual keyboard has its own keymap, and its keys take the same path as the keys of real keyboards
+//! ([`crate::input::handle`]): shortcuts work, the user counts as active, latencies are measured. (Smithay's own
+//! implementation writes to `wl_keyboard` directly and shares one keymap among all.) Keys are stamped on arrival,
+//! because the protocol's times have no stated origin.
 //!
-//! Keymaps are compiled on a thread of their own (`compiler`); what is said meanwhile waits behind them (`order`).
-//! Programs that type a word are gone before that: what they said is done all the same.
+//! Keymaps are compiled on a thread of their own (`compiler`); later requests of the keyboard wait for that (`order`).
+//! Programs that type a word disconnect before that: their requests are carried out all the same.
 
 mod compiler;
 mod file;
@@ -39,7 +39,7 @@ use waiting::{Said, Stroke};
 
 const VERSION: u32 = 1;
 
-/// The global, the keyboards, and the number of the last one.
+/// The global, the keyboards, and the number of the last.
 #[derive(Debug)]
 pub struct VirtualKeyboards {
     _global: GlobalId,
@@ -59,7 +59,7 @@ impl VirtualKeyboards {
     }
 }
 
-/// One virtual keyboard.
+/// User data of a virtual keyboard.
 #[derive(Debug)]
 pub struct VirtualKeyboard {
     id: KeyboardId,

@@ -1,8 +1,8 @@
-//! `zwlr_virtual_pointer_manager_v1` 2: a client that plays a pointing device (wayvnc, test programs).
+//! `zwlr_virtual_pointer_manager_v1` 2: a client sends pointer events (wayvnc, test programs).
 //!
-//! Its events take the same way as those of real devices ([`input::handle`]). They are stamped on
-//! arrival: the protocol's times have no stated origin, and wlrctl and others send zeros. What
-//! belongs together is gathered until `frame` and passed on then, in order.
+//! Its events take the same path as events of real devices ([`input::handle`]). They are stamped on arrival: the
+//! protocol's times have no stated origin, and wlrctl, among others, sends zeros. Events are gathered until `frame` and
+//! then passed on in order.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -31,10 +31,9 @@ use upbeat_timing::time::{Clock, Instant};
 const VERSION: u32 = 2;
 /// One step of a wheel in `wl_pointer.axis_value120`.
 const STEP: i32 = 120;
-/// Events that wait for a frame, at most: a client that never ends one is passed on without.
+/// Events that wait for `frame` at most: further ones are passed on without it.
 const MOST_GATHERED: usize = 64;
 
-/// The global.
 #[derive(Debug)]
 pub struct VirtualPointers {
     _global: GlobalId,
@@ -46,10 +45,10 @@ impl VirtualPointers {
     }
 }
 
-/// What a virtual pointer has gathered and holds.
+/// User data of a virtual pointer.
 #[derive(Debug, Default)]
 pub struct VirtualPointer {
-    /// The output that absolute positions refer to; all of them if none.
+    /// The output that absolute positions refer to; `None`: the rectangle around all outputs.
     output: Option<Output>,
     gathered: Mutex<Gathered>,
 }
@@ -120,8 +119,8 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
     }
 
     fn destroyed(state: &mut State, _client: ClientId, _pointer: &ZwlrVirtualPointerV1, data: &VirtualPointer) {
-        // A button of a device that is gone is not held any more. Not now: its client may be going, and its surfaces
-        // must not be named meanwhile (see `input::focus::lost`).
+        // Pressed buttons are released. Not now, because the client may be going, and its surfaces must not be named
+        // meanwhile (see `input::focus::lost`).
         let Gathered { events, held, .. } = std::mem::take(&mut *data.lock());
         later::soon(state, move |state| {
             let time = state.clock.now();
@@ -140,7 +139,7 @@ impl VirtualPointer {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a request in. The events that are complete with it.
+    /// Gathers a request. Returns the events that are complete with it.
     fn gather(
         &self,
         state: &State,
@@ -157,7 +156,7 @@ impl VirtualPointer {
         Ok(Vec::new())
     }
 
-    /// The event that a request stands for, if it completes one.
+    /// The event of a request, if the request completes one.
     fn event(
         &self,
         gathered: &mut Gathered,
@@ -209,7 +208,7 @@ impl VirtualPointer {
         }
     }
 
-    /// A share of the output, or of the rectangle around all outputs, as a position.
+    /// Converts fractions of the output, or of the rectangle around all outputs, to a position.
     fn position(&self, state: &State, share: (f64, f64)) -> Option<Point<f64, Logical>> {
         let area: Rectangle<i32, Logical> = match &self.output {
             Some(output) => output::geometry(output),
@@ -241,7 +240,7 @@ impl Gathered {
 
     fn scrolled(&mut self, time: Instant) -> Option<InputEvent> {
         let (source, mut horizontal, mut vertical) = (self.source.take(), self.horizontal.take(), self.vertical.take());
-        // A distance of 0 ends a scroll. A wheel has no end.
+        // A distance of 0 ends a scroll, except on a wheel, whose scrolls have no end.
         if !matches!(source, Some(ScrollSource::Wheel | ScrollSource::WheelTilt)) {
             let axes = horizontal.iter_mut().chain(&mut vertical);
             axes.for_each(|scroll| scroll.stop |= scroll.distance == 0.0 && scroll.v120.is_none());

@@ -1,7 +1,7 @@
-//! `xdg_activation_v1` 1: one client hands its focus to another.
+//! `xdg_activation_v1` 1: one client passes its focus to another.
 //!
-//! A token is honoured when it was made with the serial of a recent action on the seat and is younger than
-//! [`TOKEN_LIFETIME`]; others are valid but move no focus: the window is urgent until somebody goes there.
+//! A token moves the focus if it was made with the serial of a recent input event on the seat and is younger than
+//! [`TOKEN_LIFETIME`]. Any other token is valid but only marks the window as urgent until the user focuses it.
 
 use smithay::reexports::wayland_protocols::xdg::activation::v1::server::xdg_activation_token_v1::XdgActivationTokenV1;
 use smithay::reexports::wayland_protocols::xdg::activation::v1::server::xdg_activation_v1::XdgActivationV1;
@@ -21,17 +21,18 @@ use super::floor::delegate;
 use crate::shell;
 use crate::state::State;
 
-/// How long a launched program has to show its window: longer and the person has moved on.
+/// How long a launched program may take to show its window: after that the user has moved on.
 pub const TOKEN_LIFETIME: Duration = Duration::from_secs(30);
 
-/// Tokens of one client that are kept at once; the oldest gives way. A launcher makes one for a program that it starts.
+/// Tokens of one client that are kept; a further one replaces the oldest. A launcher makes one for each program that it
+/// starts.
 const MOST_TOKENS: usize = 64;
 
-/// Whether a token was made because of what a person did.
+/// Whether a token was made with the serial of recent user input.
 #[derive(Clone, Copy, Debug)]
 struct Honoured(bool);
 
-/// Tokens that may still be used, the oldest first.
+/// Tokens that may still be used.
 #[derive(Debug, Default)]
 pub struct Tokens {
     kept: VecDeque<(Instant, XdgActivationToken, Option<ClientId>)>,
@@ -39,8 +40,8 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// `client` was given `token` at `now`: which are forgotten for it. Each is looked at once, when it is, and one that its
-    /// client has too many of.
+    /// Adds a `token` of `client`. Returns the tokens to forget: expired ones, and the client's oldest if it has too
+    /// many.
     fn made(&mut self, token: XdgActivationToken, client: Option<ClientId>, now: Instant) -> Vec<XdgActivationToken> {
         let mut forgotten = Vec::new();
         while let Some((made, ..)) = self.kept.front()
@@ -75,7 +76,7 @@ impl XdgActivationHandler for State {
     }
 
     fn token_created(&mut self, token: XdgActivationToken, data: XdgActivationTokenData) -> bool {
-        // Tokens that nobody used would pile up.
+        // Otherwise unused tokens would pile up.
         let forgotten = self.protocols.tokens.made(token, data.client_id.clone(), data.timestamp);
         for token in forgotten {
             self.protocols.xdg_activation.remove_token(&token);

@@ -1,9 +1,9 @@
-//! `zxdg_decoration_manager_v1` 1: who draws title bars.
+//! `zxdg_decoration_manager_v1` 1: whether the client or the compositor draws title bars.
 //!
-//! A client that asks for decorations by the compositor gets a title bar while its window floats (`shell::title_bars`), and
-//! none in a column or on all of the screen, as such clients (foot, mpv) expect. So does one that leaves it to the compositor (Qt),
-//! where there are title bars. A client that does not ask is told to draw its own. A rule for the window counts before the
-//! client's wish.
+//! A client that asks for server-side decorations gets a title bar while its window floats (`shell::title_bars`), but
+//! not in a column or in fullscreen, as such clients (foot, mpv) expect. So does a client without a preference (Qt), if
+//! title bars are enabled. A client that does not ask is told to draw its own. A rule for the window overrides the
+//! client's preference.
 
 use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
 use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_toplevel_decoration_v1::Mode;
@@ -22,8 +22,8 @@ impl XdgDecorationHandler for State {
     fn new_decoration(&mut self, toplevel: ToplevelSurface) {
         let by = decorations::wish(self, toplevel.wl_surface(), DecoratedBy::Client);
         toplevel.with_pending_state(|pending| pending.decoration_mode = Some(by.xdg_mode()));
-        // The client may say what it wishes in its next request. SDL 2 takes an answer from before that for the answer to
-        // it, and shows no window.
+        // Later, because the client may state its preference in its next request. SDL 2 takes an answer sent before
+        // that for the answer to it, and shows no window.
         later::soon(self, move |state| {
             if toplevel.alive() && toplevel.has_pending_changes() {
                 shell::send_configure(state, toplevel.wl_surface());
@@ -41,7 +41,7 @@ impl XdgDecorationHandler for State {
     }
 }
 
-/// Every wish gets a configure; before the first commit it travels with the initial one.
+/// Each request gets a configure; before the first commit it is part of the initial configure.
 fn answer(state: &mut State, toplevel: &ToplevelSurface, mode: Mode) {
     let wish = if mode == Mode::ServerSide { DecoratedBy::Server } else { DecoratedBy::Client };
     let by = decorations::wish(state, toplevel.wl_surface(), wish);

@@ -1,8 +1,8 @@
-//! `xdg_wm_dialog_v1` 1: dialogs, and whether they are modal. Whoever activates a window with a modal dialog means the
+//! `xdg_wm_dialog_v1` 1: dialogs, and whether they are modal. Activating a window with a modal dialog activates the
 //! dialog ([`shell::activate`]).
 //!
-//! Ours, since in Smithay 0.7 a window and its dialog object keep each other in memory when their client goes without
-//! destroying the dialog, and a window that is gone ends in a panic.
+//! Our own implementation. In Smithay 0.7 a window and its dialog object keep each other in memory when their client
+//! goes without destroying the dialog, and a destroyed window leads to a panic.
 
 use std::sync::PoisonError;
 
@@ -21,7 +21,7 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// The global, and the dialogs that there are.
+/// The global, and the existing dialog objects.
 #[derive(Debug)]
 pub struct Dialogs {
     _global: GlobalId,
@@ -91,7 +91,7 @@ impl Dispatch<XdgDialogV1, Weak<XdgToplevel>, State> for Handlers {
     }
 }
 
-/// A window is modal from now on, or is not. One that is gone is nothing.
+/// Sets whether a window is modal. Has no effect on a destroyed window.
 fn set_modal(state: &mut State, toplevel: &Weak<XdgToplevel>, modal: bool) {
     let Ok(toplevel) = toplevel.upgrade() else { return };
     let Some(window) = state.protocols.xdg_shell.get_toplevel(&toplevel) else { return };

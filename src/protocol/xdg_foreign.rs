@@ -1,14 +1,14 @@
-//! `zxdg_exporter_v1`, `zxdg_importer_v1`, `zxdg_exporter_v2` and `zxdg_importer_v2` 1: a program has its dialogs kept above
-//! a window of another (file choosers of portals). GTK 4.8 knows the first version alone.
+//! `zxdg_exporter_v1`, `zxdg_importer_v1`, `zxdg_exporter_v2` and `zxdg_importer_v2` 1: a client has its dialogs kept
+//! above a window of another client (file choosers of portals). GTK 4.8 knows only the first version.
 //!
 //! ```text
-//!   one program:      export(window) ─► handle, a word that nobody guesses ─► by D-Bus ─► another: import(handle)
+//!   one client:       export(window) ─► handle, a random word ─► by D-Bus ─► the other client: import(handle)
 //!   the other:        set_parent_of(its dialog) ─► the dialog lies above that window, as with xdg_toplevel.set_parent
-//!   window or export gone ─► `destroyed` to whoever imported it, and the dialog is on its own
+//!   window or export destroyed ─► `destroyed` to each importer, and the dialog has no parent
 //! ```
 //!
-//! Ours: Smithay 0.7 has the second version only, lets windows be exported that are none, and looks for handles by going
-//! through all of them.
+//! Our own implementation: Smithay 0.7 has only the second version, accepts surfaces that are no windows, and searches
+//! all handles one by one.
 
 use ahash::{HashMap, HashSet};
 use rand::SeedableRng;
@@ -32,35 +32,35 @@ use crate::shell;
 use crate::state::State;
 
 const VERSION: u32 = 1;
-/// Letters of a handle: 190 bits, which nobody guesses.
+/// Letters of a handle: 190 random bits, so that it cannot be guessed.
 const HANDLE_LETTERS: usize = 32;
 
-/// A word that stands for a window of somebody else.
+/// A random word that stands for a window.
 type Handle = String;
 
-/// Which windows others know, and who knows them.
+/// Exported and imported windows.
 #[derive(Debug, Default)]
 pub struct Foreign {
     exported: HashMap<Handle, Exported>,
-    /// The handles of each window that has some: any surface may end, and few are known to others.
+    /// The handles of each exported window, because each destroyed surface is looked up here.
     of_window: HashMap<ObjectId, HashSet<Handle>>,
     imported: HashMap<ObjectId, Imported>,
 }
 
-/// A window that others may know.
+/// A window that other clients may import.
 #[derive(Debug)]
 struct Exported {
     surface: WlSurface,
-    /// Those who do.
+    /// The imported objects that refer to it.
     imports: HashSet<ObjectId>,
 }
 
-/// A window of somebody else, as one client knows it.
+/// An imported object of one client.
 #[derive(Debug)]
 struct Imported {
     object: Object,
     handle: Handle,
-    /// The client's windows that were put above it.
+    /// The client's windows whose parent it is.
     children: Vec<WlSurface>,
 }
 
@@ -71,7 +71,6 @@ enum Object {
 }
 
 impl Foreign {
-    /// Advertises all four.
     pub(super) fn new(display: &DisplayHandle) -> Self {
         display.create_global::<State, ZxdgExporterV1, ()>(VERSION, ());
         display.create_global::<State, ZxdgImporterV1, ()>(VERSION, ());
@@ -80,7 +79,7 @@ impl Foreign {
         Foreign::default()
     }
 
-    /// A handle for `surface`; `None` where the system has no chance to give.
+    /// A new handle for `surface`; `None` if the system has no random numbers.
     fn export(&mut self, surface: &WlSurface) -> Option<Handle> {
         let handle = Alphanumeric.sample_string(&mut StdRng::try_from_os_rng().ok()?, HANDLE_LETTERS);
         let exported = Exported { surface: surface.clone(), imports: HashSet::default() };
@@ -100,7 +99,7 @@ impl Foreign {
         }
     }
 
-    /// The window that `handle` stands for.
+    /// The window of `handle`.
     fn window(&self, handle: &str) -> Option<WlSurface> {
         self.exported.get(handle).map(|exported| exported.surface.clone())
     }
@@ -122,7 +121,7 @@ impl Object {
     }
 }
 
-/// `child` is put above what `imported` stands for. `false`: it is no window, or would be its own parent.
+/// Makes the window of `imported` the parent of `child`. `false`: `child` is no window, or would be its own ancestor.
 fn set_parent_of(state: &mut State, imported: &ObjectId, child: WlSurface) -> bool {
     if !shell::is_window(state, &child) {
         return false;
@@ -136,7 +135,7 @@ fn set_parent_of(state: &mut State, imported: &ObjectId, child: WlSurface) -> bo
     shell::set_parent(state, &child, Some(&parent))
 }
 
-/// An imported object is gone: what was put above its window is on its own.
+/// An imported object is destroyed: its children lose their parent.
 fn imported_gone(state: &mut State, object: &ObjectId) {
     let foreign = &mut state.protocols.foreign;
     let Some(Imported { handle, children, .. }) = foreign.imported.remove(object) else { return };
@@ -151,7 +150,7 @@ fn imported_gone(state: &mut State, object: &ObjectId) {
     }
 }
 
-/// `handle` stands for nothing any more: whoever knows it is told.
+/// An export has ended: each importer is sent `destroyed`.
 fn exported_gone(state: &mut State, handle: &str) {
     let imports =
         state.protocols.foreign.exported.get_mut(handle).map(|exported| std::mem::take(&mut exported.imports));
@@ -171,7 +170,7 @@ fn exported_gone(state: &mut State, handle: &str) {
     }
 }
 
-/// A window is gone, and what others know it by.
+/// A window is destroyed: ends its exports.
 pub fn window_gone(state: &mut State, surface: &WlSurface) {
     let its = state.protocols.foreign.of_window.remove(&surface.id());
     for handle in its.into_iter().flatten() {
@@ -179,7 +178,8 @@ pub fn window_gone(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// One version: the two differ in names, and in whether what is no window is an error (`$no_window`).
+/// One version of the protocol. The two differ in names, and in whether exporting a surface that is no window is an
+/// error (`$no_window`).
 macro_rules! version {
     ($object:ident: $exporter:ty, $exporter_module:ident::$export:ident, $exported:ty, $importer:ty,
         $importer_module:ident::$import:ident, $imported:ty, $imported_module:ident; $no_window:expr, $no_child:expr) => {
@@ -292,7 +292,7 @@ version!(V1: ZxdgExporterV1, zxdg_exporter_v1::Export, ZxdgExportedV1, ZxdgImpor
 version!(V2: ZxdgExporterV2, zxdg_exporter_v2::ExportToplevel, ZxdgExportedV2, ZxdgImporterV2,
     zxdg_importer_v2::ImportToplevel, ZxdgImportedV2, zxdg_imported_v2; export_refused, parent_refused);
 
-/// Says that what is to be exported is no window. Returns that it was said.
+/// Sends the error for a surface that is no window. Returns `true`: it was sent.
 fn export_refused(exporter: &ZxdgExporterV2) -> bool {
     exporter.post_error(zxdg_exporter_v2::Error::InvalidSurface, "only an xdg_toplevel can be exported");
     true

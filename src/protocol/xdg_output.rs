@@ -1,7 +1,7 @@
-//! `zxdg_output_manager_v1` 3: where an output is, and how large, in logical coordinates.
+//! `zxdg_output_manager_v1` 3: position and size of an output in logical coordinates.
 //!
-//! Our own, since Smithay 0.7 never takes an object off its list when its client is gone (only the first one is found
-//! there), and panics when a client asks about an output that was unplugged before.
+//! Our own implementation, since Smithay 0.7 never takes an object off its list when its client is gone (only the first
+//! is found there), and panics when a client asks about an output that was unplugged before.
 
 use smithay::output::{Mode, Output, Scale, WeakOutput};
 use smithay::reexports::wayland_protocols::xdg::xdg_output::zv1::server::zxdg_output_manager_v1::{
@@ -17,17 +17,17 @@ use crate::guard::Handlers;
 use crate::state::State;
 
 const VERSION: u32 = 3;
-/// From this version on an object's `done` is that of its `wl_output`.
+/// From this version on, changes end with `wl_output.done` instead of the object's own `done`.
 const DONE_WITH_OUTPUT: u32 = 3;
 
-/// The global and the objects that clients have.
+/// The global and the clients' objects.
 #[derive(Debug)]
 pub struct XdgOutputs {
     _global: GlobalId,
     objects: Vec<ZxdgOutputV1>,
 }
 
-/// What an object tells of: nothing, if it was made for an output that was gone.
+/// User data of an `xdg_output`: its output; `None` if that was gone when the object was created.
 #[derive(Debug)]
 pub struct About(Option<WeakOutput>);
 
@@ -37,8 +37,8 @@ impl XdgOutputs {
         XdgOutputs { _global: global, objects: Vec::new() }
     }
 
-    /// Changes what is given of `output`, for all who know it. To a client it is one change, which `wl_output.done` ends:
-    /// its `xdg_output` hears first.
+    /// Changes the state of `output` for all clients. `xdg_output` events are sent first, because `wl_output.done` ends
+    /// the change for a client.
     pub fn change(
         &self,
         output: &Output,
@@ -63,7 +63,8 @@ impl XdgOutputs {
     }
 }
 
-/// What an output covers with this mode, transform and scale, its top left corner at `position` (global logical coordinates).
+/// The area of an output with this mode, transform and scale, and its top left corner at `position` (global logical
+/// coordinates).
 fn area(
     mode: Option<Mode>,
     transform: Transform,
@@ -79,14 +80,14 @@ fn tell(object: &ZxdgOutputV1, area: Rectangle<i32, Logical>) {
     object.logical_size(area.size.w, area.size.h);
 }
 
-/// All was told to a client that does not wait for its `wl_output`.
+/// Ends the events, unless the object's version uses `wl_output.done` for that.
 fn done(object: &ZxdgOutputV1) {
     if object.version() < DONE_WITH_OUTPUT {
         object.done();
     }
 }
 
-/// A client wants to know where `output` is.
+/// Sends the state of `output` to a new object.
 fn introduce(object: &ZxdgOutputV1, wl_output: &WlOutput, output: &Output) {
     let (mode, transform) = (output.current_mode(), output.current_transform());
     tell(object, area(mode, transform, output.current_scale(), output.current_location()));
@@ -143,7 +144,7 @@ impl Dispatch<ZxdgOutputV1, About, State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // Nothing but its end can be asked for.
+        // The only request is `destroy`.
     }
 
     fn destroyed(state: &mut State, _client: ClientId, object: &ZxdgOutputV1, _about: &About) {

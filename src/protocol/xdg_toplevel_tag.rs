@@ -1,7 +1,7 @@
-//! `xdg_toplevel_tag_manager_v1` 1: a program says which of its windows one is, in a word that stays the same from start
-//! to start. `upbeat msg windows` shows it.
+//! `xdg_toplevel_tag_manager_v1` 1: a client identifies its window by a word that stays the same each time it is
+//! started. `upbeat msg windows` prints it.
 //!
-//! Ours, since Smithay 0.7 takes the description for the tag.
+//! Our own implementation, since Smithay 0.7 takes the description for the tag.
 
 use smithay::reexports::wayland_protocols::xdg::toplevel_tag::v1::server::xdg_toplevel_tag_manager_v1::{
     self, XdgToplevelTagManagerV1,
@@ -14,7 +14,6 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// Advertises the global.
 #[derive(Debug)]
 pub struct ToplevelTags;
 
@@ -48,7 +47,7 @@ impl Dispatch<XdgToplevelTagManagerV1, (), State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // The description is for people who cannot see the window: there is nobody yet who reads it out.
+        // The description is ignored: it is meant for screen readers, and none can get it yet.
         if let xdg_toplevel_tag_manager_v1::Request::SetToplevelTag { toplevel, tag } = request
             && let Some(toplevel) = state.protocols.xdg_shell.get_toplevel(&toplevel)
         {

@@ -1,15 +1,16 @@
-//! A real-time class for the threads that have to be on time and sleep nearly always, and its loss if they do not.
+//! Real-time scheduling (`SCHED_RR`) for the threads that must meet deadlines and sleep nearly always. A thread that
+//! computes for too long loses it.
 //!
 //! ```text
 //!   another program   ████████████████████████████████        a slice of the ordinary class: up to milliseconds
 //!   without the class           ▲ latch_at ····· ░░ composes, too late
-//!   with it                     ▲░░ composes                  the other goes on behind
+//!   with it                     ▲░░ composes                  the other program goes on afterwards
 //! ```
 //!
-//! Two watch who has it. The thread itself looks, each time before it sleeps, whether it computed for too long. For one that
-//! does not get that far the kernel looks (`RLIMIT_RTTIME`): it sends SIGXCPU, whose handler runs on the very thread and takes
-//! the class away. The hard limit, which would kill the session, stays as it was.
-#![expect(unsafe_code, reason = "the scheduler is asked through libc: nothing safe has this call")]
+//! There are two watchdogs. The thread itself checks, each time before it sleeps, whether it computed for too long. For
+//! a thread that never gets there the kernel checks (`RLIMIT_RTTIME`): it sends SIGXCPU, whose handler runs on that
+//! very thread and leaves the class. The hard limit, which would kill the session, stays as it was.
+#![expect(unsafe_code, reason = "only libc has the scheduler calls")]
 
 mod watchdog;
 
@@ -23,30 +24,30 @@ use watchdog::{Allowance, Watchdog};
 
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND, Span};
 
-/// So long may a thread compute without sleeping once, in microseconds: more than a driver's slowest modeset computes, and less
-/// than a person takes to reach for the power switch.
+/// How long a thread may compute without sleeping once, in microseconds: longer than a driver's slowest modeset, and
+/// shorter than a user takes to reach for the power switch.
 const LONGEST_RUN: u64 = 300_000;
 
-/// What the limit was before it was ours, for programs that we start.
+/// The `RLIMIT_RTTIME` that this process started with; its child programs get it back.
 static BEFORE: OnceLock<Rlimit> = OnceLock::new();
-/// The kernel was told to watch, or will not.
+/// The kernel's watchdog is set up, or failed to be.
 static WATCHED: OnceLock<()> = OnceLock::new();
-/// How many threads the kernel has stopped.
+/// How many threads the kernel's watchdog has stopped.
 static STOPPED: AtomicU32 = AtomicU32::new(0);
 
-/// What a thread does that asks for the class.
+/// The task of a thread with real-time scheduling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It commits frames to a display, and does little else.
+    /// Commits frames to a display, and does little else.
     Presenter,
-    /// It latches and composes them, and does all that clients ask for besides.
+    /// Latches and composes frames, and handles all requests of clients.
     Main,
 }
 
 impl Role {
-    /// The lowest of the real-time priorities are above all ordinary threads, which is high enough. The very lowest is left to
-    /// clients. A presenter's is above the main thread's: it has little to do, and would wait for as long as that computes on a
-    /// machine with one processor.
+    /// Even the lowest real-time priorities are above all ordinary threads, which is enough. The very lowest is left to
+    /// clients. A presenter's is above the main thread's: a presenter has little to do, and on a machine with one
+    /// processor it would otherwise wait for as long as the main thread computes.
     const fn priority(self) -> libc::c_int {
         match self {
             Role::Presenter => 3,
@@ -61,7 +62,6 @@ impl Role {
         }
     }
 
-    /// For the log.
     const fn name(self) -> &'static str {
         match self {
             Role::Presenter => "presenter",
@@ -81,32 +81,33 @@ impl Role {
     }
 }
 
-/// The calling thread's class.
+/// Scheduling class of the calling thread.
 #[derive(Debug)]
 pub struct RealTime {
     role: Role,
     class: Class,
-    /// How many threads had been stopped when it last looked.
+    /// [`STOPPED`] at the last check.
     stopped: u32,
 }
 
 #[derive(Debug)]
 enum Class {
-    /// It may not have the real-time class, or not any more.
+    /// The thread may not have the real-time class, or not any more.
     Ordinary,
     RealTime(Watchdog),
-    /// It computed for too long. It gets the class back when it rests.
+    /// The thread computed for too long. It gets the class back when it rests.
     Lost(Watchdog),
 }
 
 impl RealTime {
-    /// Asks for `SCHED_RR` for the calling thread. Without the permission it stays as it is, which is said in the log.
+    /// Requests `SCHED_RR` for the calling thread. Without the permission the class stays ordinary, and a line is
+    /// logged.
     pub fn ask_for(role: Role) -> Self {
         let stopped = STOPPED.load(Ordering::Relaxed);
-        // Whoever has the class is watched from its first moment.
+        // Before the class, so that a thread which has it is watched from the first moment.
         WATCHED.get_or_init(|| {
             if let Err(error) = watch() {
-                tracing::warn!(%error, "the kernel does not watch for how long real-time threads compute");
+                tracing::warn!(%error, "RLIMIT_RTTIME is not set: the kernel does not limit real-time threads");
             }
         });
         let class = match enter(role) {
@@ -119,29 +120,29 @@ impl RealTime {
         RealTime { role, class, stopped }
     }
 
-    /// Leaves it if the thread computed for too long, and comes back where that is allowed. To be called each time before the
-    /// thread sleeps.
+    /// Leaves the class if the thread computed for too long, and enters it again where that is allowed. To be called
+    /// each time before the thread sleeps.
     pub fn check(&mut self) {
         let Class::RealTime(dog) = &mut self.class else { return self.come_back() };
         let stopped = STOPPED.load(Ordering::Relaxed);
         if std::mem::replace(&mut self.stopped, stopped) != stopped && !is_real_time() {
             self.class = self.role.lost();
-            // The kernel has put the limit up by a second.
+            // The kernel has raised the soft limit by a second.
             let _ = limit(getrlimit(Resource::Rttime).maximum);
             return tracing::warn!(
-                "the {} computed for too long at once: it has lost the real-time class",
+                "the {} computed for too long without sleeping: the kernel has taken its real-time class",
                 self.role.name()
             );
         }
         if dog.barks(now(ClockId::Monotonic), computed) {
             let left = leave().is_ok();
-            // Where it did not go, it is tried again after as much.
+            // If leaving failed, the watchdog starts again and tries once more after the same time.
             self.class = if left { self.role.lost() } else { Class::RealTime(self.role.watchdog()) };
             tracing::warn!(left, "the {} computes for too long: it leaves the real-time class", self.role.name());
         }
     }
 
-    /// Gives it up for good.
+    /// Leaves the class for good.
     pub fn give_up(self) {
         if matches!(self.class, Class::RealTime(_))
             && let Err(error) = leave()
@@ -159,7 +160,8 @@ impl RealTime {
             Ok(()) => Class::RealTime(self.role.watchdog()),
             Err(_) => Class::Ordinary,
         };
-        // For how long it has not slept the kernel counts from the last sleep in this class, which was before it was lost.
+        // The kernel counts the time without sleep from the last sleep in this class, which was before the class was
+        // lost. So the thread must sleep once now.
         let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1 });
         self.stopped = STOPPED.load(Ordering::Relaxed);
         tracing::info!(
@@ -170,34 +172,34 @@ impl RealTime {
     }
 }
 
-/// Does something that nobody is in a hurry for without the class, if the presenter that calls has it: on a machine with few
-/// processors it would keep those of other outputs and their programs from theirs.
+/// Runs a task without a deadline in the ordinary class, if a presenter calls. On a machine with few processors the
+/// task would otherwise delay the presenters of other outputs and the clients.
 pub fn unhurried<T>(act: impl FnOnce() -> T) -> T {
     if !is_real_time() || leave().is_err() {
         return act();
     }
     let before = now(ClockId::ThreadCPUTime);
     let done = act();
-    // A driver may spin for long: that was nobody else's time.
+    // A driver may spin for long. This time does not count, because it was not spent in the class.
     ELSEWHERE.set(ELSEWHERE.get() + (now(ClockId::ThreadCPUTime) - before));
     if let Err(error) = enter(Role::Presenter) {
-        tracing::warn!(%error, "the presenter left the real-time class for a modeset, and does not get it back");
+        tracing::warn!(%error, "the presenter cannot return to the real-time class after a modeset");
     }
     done
 }
 
 thread_local! {
-    /// What this thread has computed while it was out of the class.
+    /// Processor time of this thread while it was out of the class.
     static ELSEWHERE: Cell<Span> = const { Cell::new(Span::ZERO) };
 }
 
-/// What programs that this one starts are to have as their limit; `None` where it is still what it was.
+/// The limit for programs that this process starts; `None` while it is unchanged.
 pub fn limit_before() -> Option<Rlimit> {
     BEFORE.get().copied()
 }
 
-/// Notes the limit. To be called before there is any thread that asks for the class, by whoever starts programs: a thread
-/// that was just started sets the limit at a moment that nobody else knows.
+/// Remembers the limit. Code that starts programs must call it before any thread requests the class, since a new thread
+/// changes the limit at an unknown moment.
 pub fn remember_limit() -> Rlimit {
     *BEFORE.get_or_init(|| getrlimit(Resource::Rttime))
 }
@@ -205,7 +207,7 @@ pub fn remember_limit() -> Rlimit {
 /// From now on the kernel stops real-time threads of this process that do not sleep.
 fn watch() -> std::io::Result<()> {
     let before = remember_limit();
-    // By default the signal ends the process: the handler comes first.
+    // The handler comes first, because by default the signal ends the process.
     handle()?;
     limit(before.maximum)
 }
@@ -214,15 +216,15 @@ fn limit(hard: Option<u64>) -> std::io::Result<()> {
     Ok(setrlimit(Resource::Rttime, Rlimit { current: Some(soft_limit(hard)), maximum: hard })?)
 }
 
-/// Well before the hard one: the kernel looks at that first, and where both are reached it kills.
+/// Well below the hard limit: the kernel checks the hard limit first, and kills the process when both are reached.
 fn soft_limit(hard: Option<u64>) -> u64 {
     hard.map_or(LONGEST_RUN, |hard| LONGEST_RUN.min(hard / 2))
 }
 
 fn handle() -> std::io::Result<()> {
     let handler: extern "C" fn(libc::c_int) = stop;
-    // SAFETY: a zeroed `sigaction` is a valid one, and so is the handler, which does only what signal-safety(7) allows; the
-    // call reads it and nothing else.
+    // SAFETY: a zeroed `sigaction` is valid, and so is the handler, which does only what signal-safety(7) allows. The
+    // call reads the struct and nothing else.
     let done = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as libc::sighandler_t;
@@ -232,9 +234,9 @@ fn handle() -> std::io::Result<()> {
     if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// Runs on the thread that computed for too long: the kernel prefers it.
+/// The signal handler. It runs on the thread that computed for too long, because the kernel prefers that thread.
 extern "C" fn stop(_signal: libc::c_int) {
-    // SAFETY: `errno` belongs to this thread; what it interrupted may be about to read it.
+    // SAFETY: `errno` belongs to this thread. It is restored, because the interrupted code may be about to read it.
     let errno = unsafe { *libc::__errno_location() };
     let _ = leave();
     STOPPED.fetch_add(1, Ordering::Relaxed);
@@ -252,7 +254,8 @@ fn is_real_time() -> bool {
     class & !libc::SCHED_RESET_ON_FORK == libc::SCHED_RR
 }
 
-/// Back to the ordinary class. The flag stays: whoever may not raise a class may leave it, but may not clear that.
+/// Returns to the ordinary class. The flag stays set, because a thread without permission may leave the class but may
+/// not clear the flag.
 fn leave() -> std::io::Result<()> {
     set_class(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0)
 }
@@ -269,7 +272,7 @@ fn now(clock: ClockId) -> Instant {
     Instant::from_nanos((time.tv_sec * NANOS_PER_SECOND + time.tv_nsec).unsigned_abs())
 }
 
-/// How long this thread has computed in the class.
+/// Processor time of this thread in the class.
 fn computed() -> Span {
     now(ClockId::ThreadCPUTime) - Instant::ZERO - ELSEWHERE.get()
 }
@@ -288,13 +291,13 @@ mod tests {
 
     #[test]
     fn whoever_may_not_raise_a_class_can_leave_it() {
-        // Only who may raise it and is somebody who may not afterwards can show it: nothing is proved for others.
+        // This proves something only for a user who may raise the class, and who then gives up that right.
         let is_ordinary = std::thread::spawn(|| {
             if enter(Role::Presenter).is_err() {
                 return true;
             }
             let nobody = rustix::process::Uid::from_raw(65_534);
-            // Of this thread alone.
+            // Changes this thread alone.
             if rustix::thread::set_thread_res_uid(nobody, nobody, nobody).is_ok() {
                 let _ = leave();
             } else {
@@ -315,7 +318,8 @@ mod tests {
         assert!(kept.join().unwrap());
     }
 
-    /// Computes until it has no class any more, five seconds at most, and looks then. Whether the class is gone.
+    /// Computes until the thread has lost the class, five seconds at most, then checks. Returns whether the class is
+    /// gone.
     fn spins_out_of_the_class(real_time: &mut RealTime) -> bool {
         let begun = now(ClockId::Monotonic);
         let is_long = || now(ClockId::Monotonic) - begun > Span::from_millis(5_000);
@@ -327,7 +331,7 @@ mod tests {
         stopped && !matches!(real_time.class, Class::RealTime(_))
     }
 
-    // Not everybody may have the class: then there is nothing to take away, and the tests prove nothing.
+    // Where the user may not have the class there is nothing to take away, and the tests prove nothing.
 
     #[test]
     fn the_kernel_takes_the_class_from_a_thread_that_never_sleeps_and_the_process_lives() {

@@ -1,24 +1,26 @@
-//! Whether a thread has computed for too long, or rests again. Pure: fed with the time and the thread's processor time.
+//! Watchdog for real-time threads: whether a thread has computed for too long, or rests again. Pure: time and processor
+//! time are passed in.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// The watchdog looks at stretches of this length.
+/// Length of the windows of time that the watchdog measures.
 const STRETCH: Span = Span::from_millis(500);
 
-/// How much of a stretch a thread may compute in a real-time class.
+/// How long a thread may compute in a real-time class within one [`STRETCH`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
-    /// For so long; then it leaves the class ...
+    /// A thread that computes for longer leaves the class ...
     most: Span,
-    /// ... and comes back after a whole stretch in which it computed for no longer than this; `None`: never.
+    /// ... and returns after a whole stretch in which it computed for no longer than this; `None`: never.
     rest: Option<Span>,
 }
 
 impl Allowance {
-    /// A hundred times what a flip at 240 Hz costs: one that computes for longer is broken, and does not come back.
+    /// A hundred times the cost of a flip at 240 Hz: a presenter that computes for longer is broken, and does not
+    /// return.
     pub const PRESENTER: Self = Allowance { most: Span::from_millis(250), rest: None };
-    /// Who composes with the CPU may need half of one for a large screen; more than this leaves others too little of it on a
-    /// machine that has one. It comes back well below that, so that it does not come and go.
+    /// Composing with the CPU may need half of a stretch for a large screen. More would leave too little to other
+    /// threads on a machine with one processor. The thread returns well below that, so that its class does not flap.
     pub const MAIN: Self = Allowance { most: Span::from_millis(350), rest: Some(Span::from_millis(250)) };
 
     pub const fn comes_back(self) -> bool {
@@ -26,24 +28,25 @@ impl Allowance {
     }
 }
 
-/// One thread, and the stretch that it is in.
+/// The measurements of one thread in the current stretch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watchdog {
     allowance: Allowance,
     since: Instant,
     computed: Span,
-    /// Before this moment it cannot have: nobody computes for longer than time passes.
+    /// The thread cannot have used up its allowance before this moment, because it cannot compute for longer than time
+    /// passes.
     not_before: Instant,
 }
 
 impl Watchdog {
-    /// For a thread that has `computed` for so long up to `now`.
+    /// `computed` is the thread's processor time at `now`.
     pub fn new(allowance: Allowance, now: Instant, computed: Span) -> Self {
         Watchdog { allowance, since: now, computed, not_before: now + allowance.most }
     }
 
-    /// Whether it computed for too long. `computed` is asked for when it can matter, a few times a second: the kernel has no
-    /// quick answer.
+    /// Whether the thread computed for too long. `computed` is only called when it can matter, a few times a second,
+    /// because reading the processor time is slow.
     pub fn barks(&mut self, now: Instant, computed: impl FnOnce() -> Span) -> bool {
         if now <= self.not_before {
             return false;
@@ -64,7 +67,7 @@ impl Watchdog {
         let (stretch, computed) = (now - self.since, computed());
         let lately = computed - self.computed;
         *self = Watchdog::new(self.allowance, now, computed);
-        // A stretch is longer where the thread slept over its end.
+        // Scaled, because a stretch is longer when the thread slept past its end.
         lately.as_nanos() * STRETCH.as_nanos() <= rest.as_nanos() * stretch.as_nanos()
     }
 }
@@ -127,7 +130,7 @@ mod tests {
         assert!(!dog.rests(at(500), || Span::from_millis(400)), "it computed for most of it");
         assert!(!dog.rests(at(999), || Span::from_millis(400)));
         assert!(dog.rests(at(1_000), || Span::from_millis(600)));
-        // One that slept over the end of many stretches.
+        // A thread that slept past the end of many stretches.
         assert!(dog.rests(at(9_000), || Span::from_millis(1_200)));
         assert!(!Watchdog::new(Allowance::PRESENTER, at(0), Span::ZERO).rests(at(9_000), || Span::ZERO));
     }

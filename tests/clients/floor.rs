@@ -66,7 +66,7 @@ fn who_meets_a_bug_ends_alone_and_it_is_logged_with_where_it_was_and_counted() {
         world.settle();
         assert_eq!(floor::count(), before + 1);
         assert_eq!(world.client(bad).error, Some(("wl_display".to_owned(), IMPLEMENTATION)), "{interface}");
-        assert!(world.client(bad).said().contains("a bug of the compositor's"));
+        assert!(world.client(bad).said().contains("a bug in the compositor"));
         assert_eq!(world.stack(), ["good"]);
         world.open_in(good, "another", 50, 50);
         assert!(!world.client(good).is_gone());

@@ -5,59 +5,59 @@ use clap::{Subcommand, ValueEnum};
 
 use upbeat_record::ipc::message::input::{InputEvent, button_code, key_code};
 
-/// What a button or key does.
+/// Whether a button or key is pressed, released or both.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(super) enum Stroke {
-    /// Goes down and up again.
+    /// Press and release.
     #[default]
     Click,
-    /// Goes down.
+    /// Press and hold.
     Press,
-    /// Goes up.
+    /// Release after a press.
     Release,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Message {
-    /// Put the pointer at a place (logical pixels).
+    /// Put the pointer at a position (logical pixels).
     Move {
-        /// From the left.
+        /// Distance from the left edge.
         x: f64,
-        /// From the top.
+        /// Distance from the top edge.
         y: f64,
     },
-    /// Move the pointer by so much (logical pixels).
+    /// Move the pointer by a distance (logical pixels).
     #[command(allow_negative_numbers = true)]
     MoveBy {
-        /// To the right.
+        /// Distance to the right.
         dx: f64,
-        /// Down.
+        /// Distance down, in pixels.
         dy: f64,
     },
-    /// Use a mouse button.
+    /// Press or release a mouse button.
     Button {
         /// left, right, middle, side, extra or an evdev code.
         button: String,
-        /// What it does.
+        /// Press, release or both.
         #[arg(value_enum, default_value_t)]
         stroke: Stroke,
     },
     /// Turn the wheel (logical pixels; 15 are one click).
     #[command(allow_negative_numbers = true)]
     Scroll {
-        /// To the right.
+        /// Distance to the right.
         dx: f64,
-        /// Down.
+        /// Distance down, in pixels.
         dy: f64,
     },
     /// Scroll with fingers on a touchpad: move DX DY (logical pixels), lift.
     #[command(subcommand)]
     Fingers(Fingers),
-    /// Use a key, or several held together: Ctrl+C.
+    /// Press or release a key, or several together: Ctrl+C.
     Key {
         /// As in the configuration (A, Return, F5, Super, Page_Up), or code:N; several joined by +.
         keys: String,
-        /// What they do.
+        /// Press, release or both.
         #[arg(value_enum, default_value_t)]
         stroke: Stroke,
     },
@@ -71,55 +71,55 @@ pub(super) enum Message {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Pen {
-    /// Bring it near the tablet.
+    /// Bring the pen near the tablet.
     Near {
-        /// From the left.
+        /// Distance from the left edge.
         x: f64,
-        /// From the top.
+        /// Distance from the top edge.
         y: f64,
     },
-    /// Put its tip down.
+    /// Put the pen's tip down.
     Down {
-        /// From the left.
+        /// Distance from the left edge.
         x: f64,
-        /// From the top.
+        /// Distance from the top edge.
         y: f64,
-        /// How hard, 0 to 1.
+        /// Pressure of the tip, 0 to 1.
         #[arg(long, default_value_t = 0.5)]
         pressure: f64,
     },
-    /// Move it.
+    /// Move the pen.
     Move {
-        /// From the left.
+        /// Distance from the left edge.
         x: f64,
-        /// From the top.
+        /// Distance from the top edge.
         y: f64,
-        /// How hard its tip is pressed, 0 to 1; as before if left out.
+        /// Pressure of the tip, 0 to 1; unchanged if left out.
         #[arg(long)]
         pressure: Option<f64>,
     },
-    /// Lift its tip.
+    /// Lift the pen's tip.
     Up {
-        /// From the left.
+        /// Distance from the left edge.
         x: f64,
-        /// From the top.
+        /// Distance from the top edge.
         y: f64,
     },
-    /// Take it away.
+    /// Take the pen away from the tablet.
     Away,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Fingers {
-    /// Move them.
+    /// Move the fingers together.
     #[command(allow_negative_numbers = true)]
     Move {
-        /// To the right.
+        /// Distance to the right.
         dx: f64,
-        /// Down.
+        /// Distance down, in pixels.
         dy: f64,
     },
-    /// Lift them: what they threw goes on.
+    /// Lift the fingers: a fling goes on.
     Lift,
 }
 
@@ -127,25 +127,25 @@ pub(super) enum Fingers {
 pub(super) enum Touch {
     /// Put a finger down.
     Down {
-        /// Which.
+        /// Number of the finger.
         finger: u32,
-        /// From the left.
+        /// Distance from the left edge.
         x: f64,
-        /// From the top.
+        /// Distance from the top edge.
         y: f64,
     },
-    /// Move a finger.
+    /// Move a touching finger.
     Move {
-        /// Which.
+        /// Number of the finger.
         finger: u32,
-        /// From the left.
+        /// Distance from the left edge.
         x: f64,
-        /// From the top.
+        /// Distance from the top edge.
         y: f64,
     },
-    /// Lift a finger.
+    /// Lift a touching finger.
     Up {
-        /// Which.
+        /// Number of the finger.
         finger: u32,
     },
 }
@@ -189,7 +189,7 @@ fn key(name: &str) -> anyhow::Result<u32> {
     }
 }
 
-/// All go down in the order given, and up in the reverse order.
+/// Presses all keys in the order given, and releases them in the reverse order.
 fn strokes(stroke: Stroke, codes: &[u32], event: impl Fn(u32, bool) -> InputEvent) -> Vec<InputEvent> {
     let down = codes.iter().map(|code| event(*code, true));
     let up = codes.iter().rev().map(|code| event(*code, false));

@@ -1,23 +1,24 @@
-//! What tables and sentences of answers say, for those who write clients.
+//! Explains the columns and sentences of answers, for developers of clients.
 
 use upbeat_record::ipc::message::Response;
 
-/// What the columns of `upbeat msg windows` say.
+/// The columns of `upbeat msg windows`.
 const WINDOWS_LEGEND: &str = "\
-class   draws: when it is called back; gated: it has drawn by then; own-clock: as it likes; queued: ahead, in a queue
-slope   how much later its frame comes when it is called back later by one: near 1 it draws then, near 0 before
-asked   how it is to be paced (the configuration, `upbeat msg pacing`); paced: how it is, for the reason above
-budget  so long before its refresh it is called back; cost, cpu: what its frames took, by the clock and of the CPU (ms)
-slack   refreshes that it is given for a frame beyond the first
+class   draws: after its frame callback; gated: before it, and the callback releases the frame; own-clock: by a timer
+        of its own; queued: ahead of time, into a queue
+slope   how much later its frame comes if its callback comes 1 later: near 1 it draws after the callback, near 0 before
+asked   pacing that was requested (configuration, `upbeat msg pacing`); paced: pacing in use, for the reason above
+budget  time from its callback to the deadline of its frame; cost, cpu: wall-clock and CPU time of its frames (ms)
+slack   further refreshes that it is given for a frame
 ";
 
-/// What the sentences of `upbeat msg why-late` say.
+/// The sentences of `upbeat msg why-late`.
 const WHY_LATE_LEGEND: &str = "\
-A frame is late that was not seen in the refresh that it was meant for. \"budgeted\" is what its client had, from its frame
-callback to its commit; a client that takes longer now and then is given more (`upbeat msg windows`).
+A frame is late if it was not shown in the refresh that it was meant for. \"budgeted\" is the time that its client had,
+from its frame callback to its commit. A client that sometimes takes longer is given more (`upbeat msg windows`).
 ";
 
-/// What the answer says, for those who write clients.
+/// The explanation of `response`; empty if it needs none.
 pub(super) fn of(response: &Response) -> String {
     match response {
         Response::Windows { windows } if !windows.is_empty() => format!("\n{WINDOWS_LEGEND}"),

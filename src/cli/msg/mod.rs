@@ -1,4 +1,4 @@
-//! `upbeat msg`: ask a running session, or tell it something.
+//! `upbeat msg`: query or control a running session.
 
 mod input;
 mod legend;
@@ -21,7 +21,7 @@ use upbeat_record::ipc::{Client, find_socket};
 use upbeat_timing::id::WindowId;
 use upbeat_timing::pacing::PacingWish;
 
-/// How many missed frames `why-late` tells of unless told otherwise.
+/// How many missed frames `why-late` prints by default.
 const MISSES_SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
@@ -40,39 +40,39 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Message {
-    /// Who answers.
+    /// The running session's version.
     Version,
     /// All outputs: mode, pacing, budgets.
     Outputs,
     /// All windows: class, pacing and the reason for it, costs.
     Windows,
-    /// Everybody who is connected: what each has, and how much one may have.
+    /// Connected clients: how much each uses, and its limits.
     Clients,
-    /// Workspaces that are seen or have windows.
+    /// Workspaces that are visible or have windows.
     Workspaces,
     /// Show a workspace (1 to 9), or put a window there.
     Workspace {
-        /// Its number.
+        /// Number of the workspace.
         number: Number,
-        /// Of this output [default: that of the window, or the focused one].
+        /// Name of its output [default: the window's output, or the focused one].
         #[arg(long)]
         output: Option<String>,
         /// Put this window there.
         #[arg(long, value_name = "NUMBER")]
         window: Option<u32>,
     },
-    /// Everything that happens from now on, a line of JSON each: first how all is, then each change in order.
+    /// Print all events from now on, a line of JSON each: first the current state, then each change in order.
     Events,
-    /// What is said on the private socket, as a JSON Schema.
+    /// The messages of the private socket, as a JSON Schema.
     Schema,
-    /// What is pinned to outputs: bars, wallpapers, launchers.
+    /// Layer surfaces: bars, wallpapers, launchers.
     Layers,
-    /// The layouts of the keyboard, or use another one: next, previous or a number.
+    /// List the layouts of the keyboard, or switch to another: next, previous or a number.
     Layout {
-        /// Which one to use.
+        /// The layout to switch to.
         layout: Option<LayoutWish>,
     },
-    /// Do what a shortcut does.
+    /// Run the action of a shortcut.
     Act {
         /// As in [keys] of the configuration, such as maximise, or workspace 3.
         #[arg(required = true)]
@@ -80,15 +80,15 @@ enum Message {
     },
     /// Give a window the focus, and show it.
     Focus {
-        /// Its number.
+        /// Number of the window.
         window: u32,
     },
     /// Ask a window to close.
     Close {
-        /// Its number.
+        /// Number of the window.
         window: u32,
     },
-    /// Let the user click a window, and print its number; Escape goes back.
+    /// Let the user click a window, and print its number; Escape cancels.
     PickWindow,
     /// Frames, drops, hitches and latencies of every output and window.
     Stats,
@@ -96,30 +96,30 @@ enum Message {
     WhyLate {
         #[command(flatten)]
         of: Option<Of>,
-        /// Tell of at most N frames, the newest.
+        /// Print at most the newest N frames.
         #[arg(long, short = 'n', value_name = "N", default_value_t = MISSES_SHOWN)]
         limit: usize,
     },
-    /// Write what an output shows to a PNG file.
+    /// Write a screenshot of an output to a PNG file.
     Screenshot {
-        /// The file.
+        /// File to write to.
         file: PathBuf,
         /// The output's name [default: the focused one].
         #[arg(long)]
         output: Option<String>,
     },
-    /// Write a frame log from now on, or end the one that is being written.
+    /// Start writing a frame log, or stop.
     Record {
-        /// The file; it is emptied first.
+        /// File to write to; it is emptied first.
         #[arg(required_unless_present = "stop")]
         file: Option<PathBuf>,
-        /// End the log.
+        /// Stop writing the log.
         #[arg(long, conflicts_with = "file")]
         stop: bool,
     },
-    /// Pace an output (by its name) or a window (by its number) differently.
+    /// Set the pacing of an output (by its name) or a window (by its number).
     Pacing {
-        /// Such as HEADLESS-1, or 3.
+        /// Name of an output, such as HEADLESS-1, or number of a window, such as 3.
         target: String,
         /// vsync, vsync-late, just-in-time, ahead or auto.
         pacing: PacingWish,
@@ -151,50 +151,50 @@ struct Of {
 enum OutputMessage {
     /// Plug in a virtual output.
     Add {
-        /// Such as 1920x1080@60.
+        /// Size and rate, such as 1920x1080@60.
         mode: OutputMode,
     },
     /// Unplug a virtual output.
     Remove {
-        /// Its name.
+        /// Name of the output.
         output: String,
     },
     /// Change the mode of an output.
     Mode {
-        /// Its name.
+        /// Name of the output.
         output: String,
-        /// Such as 1920x1080@60.
+        /// Size and rate, such as 1920x1080@60.
         mode: OutputMode,
     },
-    /// Show an output at another scale.
+    /// Set the scale of an output.
     Scale {
-        /// Its name.
+        /// Name of the output.
         output: String,
         /// Physical pixels per logical pixel, such as 1.25.
         scale: f64,
     },
-    /// Put an output elsewhere (logical pixels).
+    /// Set the position of an output (logical pixels).
     #[command(allow_negative_numbers = true)]
     Position {
-        /// Its name.
+        /// Name of the output.
         output: String,
-        /// Left edge.
+        /// Position of the left edge.
         x: i32,
-        /// Top edge.
+        /// Position of the top edge.
         y: i32,
     },
-    /// Show an output turned: normal, 90, 180, 270, flipped, flipped-90, flipped-180 or flipped-270.
+    /// Set the transform of an output: normal, 90, 180, 270, flipped, flipped-90, flipped-180 or flipped-270.
     Transform {
-        /// Its name.
+        /// Name of the output.
         output: String,
-        /// How.
+        /// One of the eight transforms.
         transform: String,
     },
-    /// Let the rate of an output vary with its frames, or not.
+    /// Switch the variable refresh rate of an output on or off.
     Vrr {
-        /// Its name.
+        /// Name of the output.
         output: String,
-        /// Whether it varies.
+        /// Either on or off.
         #[arg(value_parser = on_or_off, action = clap::ArgAction::Set, value_name = "on|off")]
         on: bool,
         /// The lowest rate in Hz [default: 48].
@@ -203,12 +203,12 @@ enum OutputMessage {
     },
     /// Switch an output on.
     On {
-        /// Its name.
+        /// Name of the output.
         output: String,
     },
     /// Switch an output off.
     Off {
-        /// Its name.
+        /// Name of the output.
         output: String,
     },
 }
@@ -248,7 +248,7 @@ impl Message {
                 Request::Workspace(WorkspaceOrder { output, number, window: window.map(WindowId) })
             }
             Message::Events => Request::Events,
-            Message::Schema => anyhow::bail!("nobody has to be asked for that"),
+            Message::Schema => anyhow::bail!("the schema is printed without a session"),
             Message::Layers => Request::Layers,
             Message::Layout { layout: None } => Request::Keyboard,
             Message::Layout { layout: Some(layout) } => Request::SetLayout { layout },
@@ -291,16 +291,16 @@ impl Of {
     }
 }
 
-/// What both sides say, as a JSON Schema: `question`, `answer` and `news` are the kinds of lines.
+/// The messages of both sides, as a JSON Schema: `question`, `answer` and `news` are the kinds of lines.
 fn schema() -> schemars::Schema {
     #[derive(schemars::JsonSchema)]
     #[expect(dead_code, reason = "only its schema is wanted")]
     struct Lines {
-        /// A line to the session.
+        /// A request to the session.
         question: Question,
-        /// The line that answers it.
+        /// The line that answers a request.
         answer: Answer,
-        /// A line to those who asked for events.
+        /// An event, sent to clients that follow events.
         news: News,
     }
     schemars::schema_for!(Lines)
@@ -314,7 +314,7 @@ fn on_or_off(text: &str) -> Result<bool, &'static str> {
     }
 }
 
-/// A number is a window's, anything else an output's name.
+/// A number means a window; any other text is the name of an output.
 fn pacing_target(text: &str) -> Target {
     match text.parse() {
         Ok(number) => Target::Window(WindowId(number)),
@@ -322,7 +322,7 @@ fn pacing_target(text: &str) -> Target {
     }
 }
 
-/// The session has a working directory of its own: it is told the whole path.
+/// The absolute path of `file`, because the session has another working directory.
 fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
     std::path::absolute(file).with_context(|| format!("cannot tell the absolute path of {}", file.display()))
 }

@@ -1,4 +1,4 @@
-//! Answers as people and programs read them.
+//! Prints answers as tables or JSON.
 
 use std::io::{self, IsTerminal, Write};
 use std::iter;
@@ -15,27 +15,27 @@ use upbeat_record::ipc::message::{
 use upbeat_timing::record::Summary;
 use upbeat_timing::time::Span;
 
-/// One JSON document.
+/// Prints one JSON document.
 pub(super) fn json(response: &Response) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", escaped(&serde_json::to_string_pretty(response)?))
 }
 
-/// Tables and sentences. Times are in milliseconds.
+/// Prints tables and sentences. Times are in milliseconds.
 pub(super) fn text(response: &Response) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(render(response).as_bytes())?;
-    // What people ask themselves is nothing to a program that reads it.
+    // The explanations are for people, so they are left out when a program reads the output.
     if out.is_terminal() { out.write_all(legend::of(response).as_bytes()) } else { Ok(()) }
 }
 
-/// What is said, as a JSON Schema.
+/// Prints the JSON Schema.
 pub(super) fn schema(schema: &schemars::Schema) -> anyhow::Result<ExitCode> {
     writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(schema)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What happens, a line of JSON each, until somebody hangs up.
+/// Prints each event as a line of JSON, until the session closes the connection.
 pub(super) fn events(follower: Follower) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     for event in follower {
@@ -45,7 +45,7 @@ pub(super) fn events(follower: Follower) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// JSON in which no control characters are left: a terminal takes some that may stand in a string for commands.
+/// Escapes control characters in JSON, because a terminal would take some of them for commands.
 fn escaped(json: &str) -> String {
     let is_left = |letter: char| letter.is_control() && letter != '\n';
     json.chars().fold(String::with_capacity(json.len()), |mut out, letter| {
@@ -88,7 +88,7 @@ fn render(response: &Response) -> String {
     }
 }
 
-/// Of what a client had most, measured by what it may have: so many kinds are told of.
+/// How many kinds of resources are printed for a client: the kinds in which it came closest to its limits.
 const USES_TOLD: usize = 3;
 
 fn clients_table(clients: &[ClientUse]) -> Table {
@@ -130,7 +130,7 @@ fn workspaces_table(workspaces: &[Workspace]) -> Table {
     table
 }
 
-/// How an output is scanned, such as `720 lines down, 22.2 µs each`.
+/// Direction and speed of the scan-out, such as `720 lines down, 22.2 µs each`.
 fn scan_text(scan: Scan) -> String {
     let micros = scan.line_time.as_nanos() as f64 / 1_000.0;
     format!("{} lines {}, {micros:.1} µs each", scan.lines, scan.direction.word())
@@ -192,12 +192,12 @@ fn outputs_text(outputs: &[Output]) -> String {
             output.monitor.as_deref().map(printable).unwrap_or_default(),
         ]);
     }
-    // One draws for all of them.
+    // One renderer draws for all outputs.
     let drawn_by = outputs.first().map(|output| format!("\ndrawn by {}\n", printable(&output.drawn_by)));
     format!("{table}{}", drawn_by.unwrap_or_default())
 }
 
-/// What a client calls itself, without what a terminal would take for commands.
+/// A client's name for itself, without characters that a terminal would take for commands.
 fn printable(name: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()
 }
@@ -363,7 +363,7 @@ mod tests {
             let (text, json) = (render(&response), escaped(&serde_json::to_string_pretty(&response).unwrap()));
             assert!(is_harmless(&text) && text.contains("owned"), "{text:?}");
             assert!(is_harmless(&json), "{json:?}");
-            // It says what it said.
+            // Nothing is lost in the conversion.
             assert_eq!(serde_json::from_str::<Response>(&json).unwrap(), response);
         }
     }

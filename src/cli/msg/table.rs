@@ -1,8 +1,8 @@
-//! Columns for people.
+//! Aligned text tables.
 
 use std::fmt;
 
-/// A table of text. Numbers read best right-aligned: columns whose heading starts with a space are.
+/// A table of text. A column whose heading starts with a space is right-aligned, because numbers read best that way.
 pub(super) struct Table {
     headings: Vec<&'static str>,
     rows: Vec<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Buffers that the renderer looks at now, and what their clients are told when it has.
+//! Dmabufs that the renderer is importing, and the answers to their clients.
 
 use std::collections::HashMap;
 
@@ -16,43 +16,43 @@ use crate::guard::{self, Shares};
 use crate::state::State;
 use crate::surface::memories::Memories;
 
-/// Why a buffer is not taken.
+/// Why a buffer is refused.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("its rows do not lie within its memory")]
     Bounds,
-    #[error("its memory cannot be had: {0}")]
+    #[error("its memory cannot be used: {0}")]
     Memory(#[from] std::io::Error),
     #[error("the renderer cannot read it: {0}")]
     Renderer(String),
 }
 
-/// What the renderer said of the import of this number.
+/// The renderer's answer: number of the import, and its error.
 type Answer = (u64, Result<(), String>);
 
-/// All that is looked at now.
+/// The imports in progress.
 #[derive(Debug, Default)]
 pub(super) struct Imports {
     pending: HashMap<u64, Import>,
     last: u64,
-    /// Where answers go; `None` until the global is offered.
+    /// Channel for the renderer's answers; `None` until the global is offered.
     answers: Option<Sender<Answer>>,
-    /// The request that Smithay handles now.
+    /// The request that Smithay is handling.
     pub(in crate::protocol) request: Option<Request>,
 }
 
-/// Who asked, and how.
+/// A request to create a buffer.
 #[derive(Debug)]
 pub(super) struct Request {
     params: ZwpLinuxBufferParamsV1,
     client: ClientId,
-    /// The client has its buffer already.
+    /// The request is `create_immed`: the client has its `wl_buffer` already.
     is_immediate: bool,
-    /// What its client has as long as the buffer lives.
+    /// Descriptors that count for the client as long as the buffer lives.
     shares: Shares,
 }
 
-/// One buffer on its way.
+/// A buffer that the renderer is importing.
 #[derive(Debug)]
 pub(super) struct Import {
     pub(in crate::protocol) request: Request,
@@ -66,22 +66,23 @@ impl Request {
         Request { params: params.clone(), client: client.id(), is_immediate, shares }
     }
 
-    /// Tells the client that the buffer is not taken.
+    /// Sends the client that the buffer is refused.
     pub fn refuse(&self, notifier: ImportNotifier, refusal: &Refusal) {
         let more = self.params.client().and_then(|client| guard::complaint(&client, "buffer"));
         more.into_iter().for_each(|more| tracing::info!(more, %refusal, "a client's buffer is refused"));
         if !self.is_immediate || self.params.is_alive() {
             return notifier.failed();
         }
-        // The error must name an object that is still there; the params as a rule are not.
+        // The error must name an object that is alive, and clients mostly destroy the params right away.
         if let Ok(buffer) = notifier.successful::<State>() {
             buffer.post_error(Error::InvalidWlBuffer, refusal.to_string());
         }
     }
 
-    /// Tells the client that it may use the buffer; says whether there is anybody who can.
+    /// Sends the client that it may use the buffer. Returns whether the client has the buffer.
     fn accept(&self, notifier: ImportNotifier) -> bool {
-        // A buffer that nobody is told of would have a number that the client does not know to be used.
+        // Without its params object the client could not be told of the buffer, and would not know that its id is in
+        // use.
         if !self.is_immediate && !self.params.is_alive() {
             notifier.failed();
             return false;
@@ -95,7 +96,7 @@ impl Request {
 }
 
 impl Imports {
-    /// Listens to the renderer.
+    /// Receives the renderer's answers.
     pub fn listen(state: &mut State) {
         let (answers, heard) = channel::channel::<Answer>();
         let listens = state.loop_handle.insert_source(heard, |event, (), state| {
@@ -105,15 +106,15 @@ impl Imports {
         });
         match listens {
             Ok(_) => state.protocols.dmabuf.imports.answers = Some(answers),
-            Err(error) => tracing::error!(%error, "the renderer's answers about clients' buffers are not heard"),
+            Err(error) => tracing::error!(%error, "the renderer's answers about clients' buffers are not received"),
         }
     }
 
-    /// Lets go of what clients asked for that are gone.
+    /// Drops the imports of clients that are gone.
     pub fn forget_gone(&mut self, memories: &mut Memories, is_there: impl Fn(ClientId) -> bool) {
         let gone = |import: &Import| !is_there(import.request.client.clone());
         let numbers: Vec<u64> = self.pending.iter().filter(|(_, import)| gone(import)).map(|(n, _)| *n).collect();
-        // Smithay wants to be told, though there is nobody to be told by it.
+        // Smithay requires an answer, although the client is gone.
         for Import { notifier, dmabuf, .. } in numbers.iter().filter_map(|number| self.pending.remove(number)) {
             memories.looked_at(&dmabuf);
             notifier.failed();
@@ -121,7 +122,7 @@ impl Imports {
     }
 }
 
-/// Has the renderer look at a buffer, and remembers whom to tell.
+/// Makes the renderer import a buffer, and remembers the request to answer.
 pub(super) fn begin(state: &mut State, import: Import) {
     let State { outputs, protocols, surfaces, .. } = state;
     surfaces.memories_mut().look_at(&import.dmabuf);
@@ -132,23 +133,23 @@ pub(super) fn begin(state: &mut State, import: Import) {
     let drawn = outputs.drawn();
     match (outputs.renderer_mut(), imports.answers.clone()) {
         (Some(renderer), Some(answers)) => {
-            // Nobody listens any more: nobody wants to know.
+            // If the receiver is gone, the session is ending and needs no answer.
             let answer = move |result| drop(answers.send((number, result)));
             renderer.try_source(&dmabuf, drawn, Box::new(answer));
         }
-        // Tests of protocols alone have none that could refuse it.
+        // Tests without a renderer accept every buffer.
         _ => answered(state, number, Ok(())),
     }
 }
 
 fn answered(state: &mut State, number: u64, result: Result<(), String>) {
     let State { protocols, surfaces, .. } = state;
-    // Its client may have gone meanwhile.
+    // The client may be gone by now.
     let Some(import) = protocols.dmabuf.imports.pending.remove(&number) else { return };
     let Import { request, notifier, dmabuf, memory } = import;
     match result {
         Ok(()) => {
-            // A plane would show it upside down.
+            // A plane would show an inverted buffer upside down.
             if request.accept(notifier) && !dmabuf.y_inverted() {
                 surfaces.memories_mut().insert(&dmabuf, memory);
             }

@@ -1,8 +1,8 @@
-//! `upbeat_frame_pacing_manager_v1` 2: a client is told, before it draws, which refresh a frame is for.
+//! `upbeat_frame_pacing_manager_v1` 2: before a client draws, it is sent the refresh that its frame is for.
 //!
-//! The contract is `protocols/upbeat-frame-pacing-v1.xml`. Here requests are checked; when targets are sent is decided
-//! in [`timing::ahead`](upbeat_timing::ahead) and done by `output::clients::ahead`; commits that are bound to a target wait in
-//! the content-update queue (`surface::paced`).
+//! The contract is `protocols/upbeat-frame-pacing-v1.xml`. Requests are checked here.
+//! [`timing::ahead`](upbeat_timing::ahead) decides when targets are sent, and `output::clients::ahead` sends them.
+//! Commits for a target wait in the content-update queue (`surface::paced`).
 
 #[rustfmt::skip]
 mod generated;
@@ -29,7 +29,6 @@ use upbeat_timing::pacing::Pacing;
 
 const VERSION: u32 = 2;
 
-/// The global.
 #[derive(Debug)]
 pub struct FramePacingManager {
     _global: GlobalId,
@@ -140,7 +139,7 @@ impl Dispatch<UpbeatFramePacingV1, FramePacing, State> for Handlers {
     }
 }
 
-/// Changes what the next commit of `surface` carries.
+/// Changes the pending pacing state of `surface`.
 fn set(surface: &WlSurface, change: impl FnOnce(&mut PacingState, &mut PendingTarget)) {
     guard::with_states(surface, |states| {
         let mut wishes = states.cached_state.get::<PacingState>();
@@ -149,7 +148,7 @@ fn set(surface: &WlSurface, change: impl FnOnce(&mut PacingState, &mut PendingTa
     });
 }
 
-/// The pacing that is wished for; the choice left open is `Some(None)`.
+/// The requested pacing. `None`: unknown value; `Some(None)`: the compositor chooses.
 fn pacing_of(pacing: WEnum<wire::Pacing>) -> Option<Option<Pacing>> {
     match pacing {
         WEnum::Value(wire::Pacing::Automatic) => Some(None),

@@ -1,4 +1,4 @@
-//! The pacing object on the wire: what [`surface`](crate::surface) says, as events.
+//! The frame pacing object: sends events of [`surface`](crate::surface) to its client.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,10 +11,9 @@ use upbeat_timing::ahead::{Effective, Issued, Reason, TargetId};
 use upbeat_timing::pacing::Pacing;
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND, Span};
 
-/// What is kept for one object.
+/// User data of a frame pacing object.
 #[derive(Debug)]
 pub(super) struct FramePacing {
-    /// Its surface.
     pub(in crate::protocol) surface: Weak<WlSurface>,
     ledger: Mutex<FrameLedger>,
 }
@@ -24,7 +23,6 @@ impl FramePacing {
         FramePacing { surface: surface.downgrade(), ledger: Mutex::default() }
     }
 
-    /// The part that changes.
     pub(super) fn lock(&self) -> MutexGuard<'_, FrameLedger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -122,12 +120,12 @@ const fn split(value: u64) -> (u32, u32) {
     ((value >> 32) as u32, value as u32)
 }
 
-/// Both halves as one number.
+/// Joins high and low 32 bits.
 pub(super) const fn join(high: u32, low: u32) -> u64 {
     (high as u64) << 32 | low as u64
 }
 
-/// Seconds, high and low, and nanoseconds.
+/// High and low 32 bits of the seconds, and nanoseconds.
 const fn time(at: Instant) -> (u32, u32, u32) {
     let (seconds, nanos) = (at.as_nanos() / NANOS_PER_SECOND as u64, at.as_nanos() % NANOS_PER_SECOND as u64);
     let (high, low) = split(seconds);

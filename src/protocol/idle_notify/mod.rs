@@ -1,9 +1,9 @@
-//! `ext_idle_notifier_v1` 2: clients that are told when nobody has used the seat for some time (swayidle).
+//! `ext_idle_notifier_v1` 2: clients are told when the user has not used the seat for some time (swayidle).
 //!
-//! Input writes one time stamp ([`Input::last_use`](crate::input::Input::last_use)); what follows from it is worked out at the
-//! end of a turn ([`waiting`], pure). Whatever comes through the seat counts, played input too. A notification of
-//! `get_idle_notification` waits for nothing while a surface keeps the screen on that can be seen
-//! ([`idle_inhibit`](super::idle_inhibit)); one of `get_input_idle_notification` does not ask.
+//! Input writes one time stamp ([`Input::last_use`](crate::input::Input::last_use)); the notifications are computed
+//! from it at the end of a turn ([`waiting`], pure). All input of the seat counts, virtual input too. A notification of
+//! `get_idle_notification` never comes while a visible surface keeps the screen on
+//! ([`idle_inhibit`](super::idle_inhibit)); a notification of `get_input_idle_notification` ignores such surfaces.
 
 pub mod waiting;
 
@@ -23,7 +23,7 @@ use waiting::{Told, Waiting};
 
 const VERSION: u32 = 2;
 
-/// The global, and who waits.
+/// The global, and the notifications that clients have requested.
 #[derive(Debug)]
 pub struct IdleNotify {
     _global: GlobalId,
@@ -37,7 +37,7 @@ impl IdleNotify {
     }
 }
 
-/// Tells who waits what there is to tell. Returns when it has something to do next, if nothing happens.
+/// Sends `idled` and `resumed` events that are due. Returns when to call it next if there is no input.
 pub fn attend(state: &mut State) -> Option<Instant> {
     let asks = state.protocols.idle_notify.waiting.heeds_inhibitors();
     let is_inhibited = asks && super::idle_inhibit::inhibits(state);
@@ -100,7 +100,7 @@ impl Dispatch<ExtIdleNotificationV1, (), State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // Only `destroy`.
+        // The only request is `destroy`.
     }
 
     fn destroyed(state: &mut State, _client: ClientId, notification: &ExtIdleNotificationV1, _data: &()) {

@@ -1,49 +1,49 @@
-//! Who waits for nobody to do anything, and when each has waited long enough: pure, the time is passed in.
+//! Idle timeouts: when each idle notification is due. Pure, the time is passed in.
 //!
-//! Input writes one time stamp and moves no timer. When the one timer fires, whoever's time has come is told, and it is set to
-//! the first of the others:
+//! Input writes one time stamp and moves no timer. When the one timer fires, the notifications that are due are sent,
+//! and the timer is set to the first of the remaining ones:
 //!
 //! ```text
 //!   input     x   x x                               x
 //!   timer     |--------------->| moved |----------->| ...
 //!             set              fires    (last input + timeout)
-//!   told                                 idled ─────┘ resumed
+//!   sent                                 idled ─────┘ resumed
 //! ```
 
 use upbeat_timing::time::{Instant, Span};
 
-/// The shortest time after which somebody is idle: a person who moves a mouse is not idle between two of its events.
+/// The shortest timeout: a user who moves a mouse is not idle between two of its events.
 const SHORTEST: Span = Span::from_millis(20);
 
-/// One who waits.
+/// A notification and its timeout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Waiter<T> {
     who: T,
     timeout: Span,
-    /// Whether what keeps the screen on keeps it from being idle, too.
+    /// Whether an idle inhibitor keeps it from being idle.
     heeds_inhibitors: bool,
-    /// Counts from then, or from the last input if that is later.
+    /// The timeout runs from here, or from the last input if that is later.
     since: Instant,
     is_idle: bool,
 }
 
-/// What somebody is told.
+/// An event of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// Nobody has done anything for as long as was asked.
+    /// There was no input for the whole timeout.
     Idled,
-    /// Somebody did something again.
+    /// There was input again.
     Resumed,
 }
 
-/// All who wait.
+/// All notifications, and the one timer for them.
 #[derive(Clone, Debug)]
 pub struct Waiting<T> {
     waiters: Vec<Waiter<T>>,
     last_input: Instant,
     is_inhibited: bool,
     any_idle: bool,
-    /// When to look again; never later than the first of them is idle.
+    /// When to call [`look`](Waiting::look) again; never later than the first notification is due.
     wake: Option<Instant>,
 }
 
@@ -54,7 +54,7 @@ impl<T> Default for Waiting<T> {
 }
 
 impl<T: Clone + PartialEq> Waiting<T> {
-    /// Somebody waits from `now` on.
+    /// Adds a notification; its timeout runs from `now`.
     pub fn add(&mut self, who: T, timeout: Span, heeds_inhibitors: bool, now: Instant) {
         let timeout = timeout.max(SHORTEST);
         self.waiters.push(Waiter { who, timeout, heeds_inhibitors, since: now, is_idle: false });
@@ -62,7 +62,6 @@ impl<T: Clone + PartialEq> Waiting<T> {
         self.wake = Some(self.wake.map_or(due, |wake| wake.min(due)));
     }
 
-    /// Somebody waits no more.
     pub fn remove(&mut self, who: &T) {
         self.waiters.retain(|waiter| waiter.who != *who);
         if self.waiters.is_empty() {
@@ -70,22 +69,22 @@ impl<T: Clone + PartialEq> Waiting<T> {
         }
     }
 
-    /// Whether anybody asks what keeps the screen on.
+    /// Whether any notification heeds idle inhibitors.
     pub fn heeds_inhibitors(&self) -> bool {
         self.waiters.iter().any(|waiter| waiter.heeds_inhibitors)
     }
 
-    /// Whether anybody was told that nobody does anything, and not yet that somebody does.
+    /// Whether any notification is idle: `idled` was sent, and `resumed` was not sent yet.
     pub const fn is_any_idle(&self) -> bool {
         self.any_idle
     }
 
-    /// When [`Waiting::look`] has something to do without anything else.
+    /// When [`Waiting::look`] must be called if there is no input.
     pub const fn wake(&self) -> Option<Instant> {
         self.wake
     }
 
-    /// The last input was at `last_input`, and something keeps the screen on or not. Says who is told what.
+    /// Calls `tell` for each event that follows from the last input and from whether a surface inhibits idling.
     pub fn look(&mut self, last_input: Instant, is_inhibited: bool, now: Instant, mut tell: impl FnMut(&T, Told)) {
         let is_new = std::mem::replace(&mut self.last_input, last_input) < last_input;
         let changed = std::mem::replace(&mut self.is_inhibited, is_inhibited) != is_inhibited;
@@ -100,7 +99,7 @@ impl<T: Clone + PartialEq> Waiting<T> {
         }
     }
 
-    /// Whoever heeds inhibitors is busy while there is one, and begins to wait when there is none any more.
+    /// Notifications that heed inhibitors resume when the first appears, and start their timeout when the last is gone.
     fn inhibited_or_not(&mut self, now: Instant, tell: &mut impl FnMut(&T, Told)) {
         if self.is_inhibited {
             self.resume(|waiter| waiter.heeds_inhibitors, tell);
@@ -137,7 +136,7 @@ impl<T: Clone + PartialEq> Waiting<T> {
 }
 
 impl<T> Waiter<T> {
-    /// When it is idle if nothing happens; never while something that it heeds keeps the screen on.
+    /// When it becomes idle without input; `None` while an inhibitor that it heeds is present.
     fn due(&self, last_input: Instant, is_inhibited: bool) -> Option<Instant> {
         (!is_inhibited || !self.heeds_inhibitors).then(|| self.since.max(last_input) + self.timeout)
     }
@@ -152,7 +151,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// Looks at whatever time it asks to be looked at, up to `until`; says who was told what, and when.
+    /// Calls `look` whenever it is due, up to `until`. Returns the events and their times.
     fn run(waiting: &mut Waiting<u8>, last_input: Instant, inhibited: bool, until: Instant) -> Vec<(i64, u8, Told)> {
         let mut told = Vec::new();
         while let Some(now) = waiting.wake().filter(|wake| *wake <= until) {
@@ -191,8 +190,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens, each is told in turns that it is idle and that it is not, the first never before its time has passed
-        /// since the last input, and never later.
+        /// Each notification alternates between idle and resumed. It becomes idle exactly when its timeout has passed
+        /// since the last input, neither before nor after.
         #[test]
         fn each_is_idle_exactly_when_its_time_has_passed(
             timeouts in proptest::collection::vec((0i64..500, any::<bool>()), 1..5),

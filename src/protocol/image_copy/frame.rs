@@ -1,4 +1,4 @@
-//! One picture of a session: a buffer, and the answer.
+//! One capture of a session: its buffer, and the answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +16,6 @@ use crate::protocol::film::{self, Unfit};
 use crate::revision::Revision;
 use crate::state::State;
 
-/// One picture.
 #[derive(Debug)]
 pub struct Frame {
     session: Arc<Session>,
@@ -39,12 +38,12 @@ impl Frame {
     }
 }
 
-/// Answers one request, once. Dropped unanswered it says that, and why, the picture failed.
+/// Answers one capture request, once. Dropped without an answer, it sends `failed` with the reason.
 #[derive(Debug)]
 struct Answer {
     frame: Option<ExtImageCopyCaptureFrameV1>,
     session: Arc<Session>,
-    /// The constraints that the buffer was looked at by.
+    /// The constraints that the buffer was checked against.
     constraints: Revision,
 }
 
@@ -97,11 +96,11 @@ impl Dispatch<ExtImageCopyCaptureFrameV1, Frame, State> for Handlers {
     ) {
         use ext_image_copy_capture_frame_v1::Request as R;
         if !matches!(request, R::Destroy) && frame.lock().captured {
-            return object.post_error(Error::AlreadyCaptured, "the picture was asked for already");
+            return object.post_error(Error::AlreadyCaptured, "the frame was captured before");
         }
         match request {
             R::AttachBuffer { buffer } => frame.lock().buffer = Some(buffer),
-            // All of it is written, whatever the client knows.
+            // Damage is only validated, because the whole buffer is always written.
             R::DamageBuffer { x, y, width, height } if x < 0 || y < 0 || width <= 0 || height <= 0 => {
                 object.post_error(Error::InvalidBufferDamage, format!("{width}x{height} at ({x}, {y})"));
             }
@@ -123,7 +122,7 @@ fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame
     let session = frame.session.clone();
     let constraints = session.constraints();
     let reply = Box::new(Answer { frame: Some(object.clone()), session: session.clone(), constraints });
-    // Dropped, it says that the session has stopped.
+    // On return the reply is dropped, which sends that the session has stopped.
     let Some((size, subject)) = session.size().zip(session.subject(state)) else { return };
     let film = if buffer.is_alive() { film::of(&buffer, size, session.formats()) } else { Err(Unfit::gone()) };
     match film {
@@ -132,7 +131,7 @@ fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame
             output::capture(state, Request { subject, film, with_cursor, waits: true, eye, reply });
         }
         Err(unfit) => {
-            tracing::debug!("no picture is taken: {unfit}");
+            tracing::debug!("no capture: {unfit}");
             if let Some(frame) = reply.into_frame() {
                 frame.failed(FailureReason::BufferConstraints);
             }
@@ -141,7 +140,7 @@ fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame
 }
 
 impl Answer {
-    /// Whoever takes it answers it.
+    /// Takes the frame out, so that dropping the answer sends nothing: the caller must answer.
     fn into_frame(mut self) -> Option<ExtImageCopyCaptureFrameV1> {
         self.frame.take()
     }

@@ -1,11 +1,11 @@
-//! `ext_image_copy_capture_manager_v1` 1: recordings of outputs and of single windows, picture after picture, with the cursor
-//! drawn in or as a picture of its own.
+//! `ext_image_copy_capture_manager_v1` 1: captures of outputs and single windows, frame after frame, with the cursor
+//! drawn in or captured by itself.
 //!
-//! A session is of a [`source`]. It says what buffers have to be like, and again when that changes; pictures for which the
-//! buffers were made before fail then. Its first picture comes at once, each other one when something has changed, with all
-//! that has changed since. What is captured is decided in [`output::capture`](mod@crate::output::capture); a window for which
-//! there is a session counts as seen. A session whose source is gone is `stopped`; while the lock is on, windows are black
-//! and the cursor is nowhere.
+//! A session captures a [`source`]. It announces the constraints of its buffers, and again when they change; captures
+//! into buffers made for the former constraints then fail. The first capture is taken at once, each further one when
+//! something has changed, with all damage since. [`output::capture`](mod@crate::output::capture) decides which pixels
+//! are captured. A window with a session counts as visible. A session whose source is gone is `stopped`. While the
+//! session lock is on, windows are black, and the cursor has left.
 //!
 //! ```text
 //!   source ─► session ─► constraints ┄► frame: attach, capture ─► capture::Request ─► transform, damage, time, ready
@@ -41,7 +41,7 @@ use source::Source;
 
 const VERSION: u32 = 1;
 
-/// The globals, and what is going on.
+/// The global, the sessions and the cursor sessions.
 #[derive(Debug)]
 pub struct ImageCopy {
     _global: GlobalId,
@@ -61,7 +61,7 @@ impl ImageCopy {
     }
 }
 
-/// Says what has changed of sources and of the cursor.
+/// Sends changed constraints and the moved cursor.
 pub(super) fn refresh(state: &mut State) {
     let copy = &mut state.protocols.image_copy;
     if copy.sessions.is_empty() && copy.cursors.is_empty() {
@@ -113,7 +113,7 @@ impl Dispatch<ExtImageCopyCaptureManagerV1, (), State> for Handlers {
                 let with_cursor = match options {
                     WEnum::Value(options) => options.contains(Options::PaintCursors),
                     WEnum::Unknown(bits) => {
-                        // Its object is there all the same, and does nothing.
+                        // The request creates an object in any case; without a source the session is stopped at once.
                         session::begin(state, session, None, Kind::Picture { with_cursor: false }, init);
                         return manager.post_error(Error::InvalidOption, format!("unknown options: {bits:#x}"));
                     }

@@ -1,4 +1,4 @@
-//! The cursor beside the pictures of a session: where it is, and a session of its image.
+//! Cursor sessions: the position of the cursor over a captured source, and captures of its image.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,12 +14,12 @@ use crate::guard::{self, Handlers};
 use crate::output::capture::{Area, CursorSeen, Pointed};
 use crate::state::State;
 
-/// Who hears where the cursor is.
+/// User data of a cursor session.
 #[derive(Debug)]
 pub struct CursorSession {
     area: Option<Area>,
     has_session: AtomicBool,
-    /// Where it was said to be, and its hotspot; `None` while it is elsewhere.
+    /// Position and hotspot that were sent last; `None` while the cursor is elsewhere.
     told: Mutex<Option<Place>>,
 }
 
@@ -35,13 +35,13 @@ impl CursorSession {
     }
 }
 
-/// Says where the cursor is, if that has changed.
+/// Sends the cursor's position and hotspot if they have changed.
 pub(super) fn refresh(state: &mut State, object: &ExtImageCopyCaptureCursorSessionV1, pointed: &mut Pointed) {
     let Some(session) = object.data::<CursorSession>() else { return };
     let seen = session.area.as_ref().and_then(|area| area.cursor(state, pointed));
     let place = seen.map(|CursorSeen { position, hotspot, .. }| Place { position, hotspot });
     let mut told = session.told.lock().unwrap_or_else(PoisonError::into_inner);
-    // A mouse moves a thousand times a second.
+    // A mouse moves a thousand times a second, so a client that does not read gets only the newest position.
     if *told != place && !guard::reads_on(object) {
         return;
     }
@@ -76,7 +76,7 @@ impl Dispatch<ExtImageCopyCaptureCursorSessionV1, CursorSession, State> for Hand
         let ext_image_copy_capture_cursor_session_v1::Request::GetCaptureSession { session } = request else { return };
         session::begin(state, session, cursor.area.clone(), Kind::Cursor, init);
         if cursor.has_session.swap(true, Ordering::Relaxed) {
-            object.post_error(Error::DuplicateSession, "it has a session already");
+            object.post_error(Error::DuplicateSession, "the cursor session has a capture session already");
         }
     }
 

@@ -1,4 +1,4 @@
-//! A session: what buffers have to be like, and whether it goes on.
+//! A capture session: the constraints of its buffers, and whether it has stopped.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,39 +18,39 @@ use crate::protocol::film;
 use crate::revision::Revision;
 use crate::state::State;
 
-/// Which picture a session is of.
+/// The image that a session captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// All that is seen.
+    /// The whole source as it is seen.
     Picture { with_cursor: bool },
-    /// The cursor's image.
+    /// Only the cursor's image.
     Cursor,
 }
 
-/// Pictures of one source, one after another. Frames of it outlive its object.
+/// Captures of one source. Its frames may outlive the session's object.
 #[derive(Debug)]
 pub struct Session {
     area: Option<Area>,
     kind: Kind,
     pub(super) eye: Arc<Eye>,
-    /// A window that is recorded counts as seen.
+    /// Makes a captured window count as visible.
     _watched: Option<Watched>,
     told: Mutex<Told>,
 }
 
 #[derive(Debug, Default)]
 struct Told {
-    /// Objects that are kept would keep what they are for, and that is this.
+    /// Weak, because the object owns this struct as its user data: a strong reference would be a cycle.
     object: Option<Weak<ExtImageCopyCaptureSessionV1>>,
-    /// The size that buffers have to be of.
+    /// Required size of buffers, in pixels; `None` once the session has stopped.
     size: Option<(i32, i32)>,
-    /// Advanced with other constraints.
+    /// Advanced when the constraints change.
     constraints: Revision,
     stopped: bool,
     frame: Option<Weak<ExtImageCopyCaptureFrameV1>>,
 }
 
-/// Begins a session, and says what its buffers have to be like.
+/// Begins a session, and sends the constraints of its buffers.
 pub(super) fn begin(
     state: &mut State,
     session: New<ExtImageCopyCaptureSessionV1>,
@@ -72,11 +72,11 @@ pub(super) fn begin(
 
 impl Session {
     fn lock(&self) -> MutexGuard<'_, Told> {
-        // Nothing that is done under the lock leaves it in pieces.
+        // A poisoned lock is fine, since no operation under it leaves the state inconsistent.
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says what buffers have to be like where that has changed, or that there will be no more pictures.
+    /// Sends the constraints if they have changed, or `stopped` if the source is gone.
     pub(super) fn refresh(&self, state: &mut State) {
         if self.lock().stopped {
             return;
@@ -91,7 +91,7 @@ impl Session {
             return;
         }
         let object = told.object.as_ref().and_then(|object| object.upgrade().ok());
-        // A window may be of another size in every turn.
+        // A window may change its size in every turn, so a client that does not read gets only the newest.
         if told.size.is_some() && size.is_some() && object.as_ref().is_some_and(|object| !guard::reads_on(object)) {
             return;
         }
@@ -114,13 +114,13 @@ impl Session {
         object.done();
     }
 
-    /// Its next picture is `frame`. Returns whether the one before it is still there.
+    /// Sets the session's current frame. Returns whether the frame before it still exists.
     pub(super) fn next(&self, frame: &ExtImageCopyCaptureFrameV1) -> bool {
         let before = self.lock().frame.replace(frame.downgrade());
         before.is_some_and(|before| before.upgrade().is_ok())
     }
 
-    /// What its buffers may hold.
+    /// Allowed formats of buffers.
     pub(super) const fn formats(&self) -> &'static [Format] {
         match self.kind {
             Kind::Picture { .. } => film::OPAQUE,
@@ -132,17 +132,17 @@ impl Session {
         matches!(self.kind, Kind::Picture { with_cursor: true })
     }
 
-    /// How large its buffers have to be; `None` once it has stopped.
+    /// Required size of buffers; `None` once the session has stopped.
     pub(super) fn size(&self) -> Option<(i32, i32)> {
         self.lock().size
     }
 
-    /// Changes with every new constraint.
+    /// Revision of the constraints.
     pub(super) fn constraints(&self) -> Revision {
         self.lock().constraints
     }
 
-    /// What its pictures are of.
+    /// The subject of its captures.
     pub(super) fn subject(&self, state: &State) -> Option<Subject> {
         let area = self.area.clone()?;
         match self.kind {
@@ -151,7 +151,7 @@ impl Session {
         }
     }
 
-    /// How its pictures are turned.
+    /// Transform of its captures.
     pub(super) fn transform(&self) -> wl_output::Transform {
         match (&self.area, self.kind) {
             (Some(Area::Output(output)), Kind::Picture { .. }) => output.current_transform().into(),
@@ -159,7 +159,7 @@ impl Session {
         }
     }
 
-    /// Why a picture failed for which the these constraints held.
+    /// Why a capture failed whose buffer was checked against `constraints`.
     pub(super) fn reason(&self, constraints: Revision) -> FailureReason {
         let told = self.lock();
         match (told.stopped, told.constraints == constraints) {

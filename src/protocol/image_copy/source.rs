@@ -1,7 +1,7 @@
-//! `ext_output_image_capture_source_manager_v1` 1 and `ext_foreign_toplevel_image_capture_source_manager_v1` 1: what may be
-//! recorded, an output or a window that a list names (`toplevels/ext`).
+//! `ext_output_image_capture_source_manager_v1` 1 and `ext_foreign_toplevel_image_capture_source_manager_v1` 1: capture
+//! sources, which are outputs, or windows named by a toplevel handle (`toplevels/ext`).
 //!
-//! A source of what is gone is there all the same; whatever is made of it is stopped at once.
+//! A source may be created for an output or window that is gone; each session of it is stopped at once.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols::ext::image_capture_source::v1::server::ext_foreign_toplevel_image_capture_source_manager_v1::{
@@ -24,7 +24,6 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// Both globals.
 #[derive(Debug)]
 pub struct ImageSources {
     _outputs: GlobalId,
@@ -40,7 +39,7 @@ impl ImageSources {
     }
 }
 
-/// What may be recorded; `None` where that was gone already.
+/// The captured output or window; `None` if it was gone when the source was created.
 #[derive(Debug)]
 pub struct Source(Option<Area>);
 
@@ -115,6 +114,6 @@ impl Dispatch<ExtImageCaptureSourceV1, Source, State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // There is nothing but `destroy`.
+        // The only request is `destroy`.
     }
 }

@@ -1,4 +1,4 @@
-//! `zwp_input_method_keyboard_grab_v2`: the input method has the keys of the session's keyboards.
+//! `zwp_input_method_keyboard_grab_v2`: the input method gets the keys of the session's keyboards.
 
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, New};
@@ -11,7 +11,7 @@ use crate::guard::Handlers;
 use crate::input::text;
 use crate::state::State;
 
-/// An input method wants the keys. One that is none gets an object that is told nothing.
+/// Creates a grab. A client that is not the active input method gets an inert object.
 pub(super) fn make(
     state: &mut State,
     method: &ZwpInputMethodV2,
@@ -34,7 +34,7 @@ impl Dispatch<ZwpInputMethodKeyboardGrabV2, (), State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // Only `release`.
+        // The only request is `release`.
     }
 
     fn destroyed(state: &mut State, _client: ClientId, object: &ZwpInputMethodKeyboardGrabV2, (): &()) {

@@ -1,8 +1,9 @@
-//! `zwp_input_method_manager_v2` 1: a client that types into the fields of others (fcitx5, keyboards on the screen).
+//! `zwp_input_method_manager_v2` 1: a client types into the text fields of other clients (fcitx5, on-screen keyboards).
 //!
-//! There is one at a time: who comes second is told `unavailable`, and nothing that it asks for has an effect. What is typed, and
-//! whose the keys are, is decided in [`input::text`](crate::input::text). Ours, since Smithay 0.7 tells the first that it is
-//! unavailable when a second one comes, forgets the first when that one goes, and panics without a keyboard.
+//! There is one input method at a time: a second one is sent `unavailable`, and its requests have no effect.
+//! [`input::text`](crate::input::text) decides which text is typed and which client gets the keys. Our own
+//! implementation, since Smithay 0.7 sends `unavailable` to the first when a second one comes, forgets the first when
+//! the second is destroyed, and panics without a keyboard.
 
 mod grab;
 mod popup;
@@ -19,7 +20,6 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// The global.
 #[derive(Debug)]
 pub struct InputMethod {
     _global: GlobalId,
@@ -31,7 +31,7 @@ impl InputMethod {
     }
 }
 
-/// Tells the input method what became of fields in this turn, and where its popups are.
+/// Sends the input method this turn's changes of text fields and the positions of its popups.
 pub(super) fn refresh(state: &mut State) {
     text::tell(state);
     input_popups::attend(state);

@@ -1,4 +1,4 @@
-//! `zwp_input_popup_surface_v2`: what an input method shows at the caret.
+//! `zwp_input_popup_surface_v2`: surfaces that an input method shows at the caret.
 
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -13,10 +13,10 @@ use crate::shell::input_popups;
 use crate::state::State;
 
 const ROLE: &str = "zwp_input_popup_surface_v2";
-/// The protocol asks for an error and names none; later drafts of it call this one `role`.
+/// The protocol demands an error without naming it; later drafts call it `role`.
 const ROLE_ERROR: u32 = 0;
 
-/// A client wants `surface` to be a popup. Of one that is not the input method nothing is ever shown.
+/// Makes `surface` a popup. A popup of a client that is not the active input method is never shown.
 pub(super) fn make(
     state: &mut State,
     method: &ZwpInputMethodV2,
@@ -46,7 +46,7 @@ impl Dispatch<ZwpInputPopupSurfaceV2, (), State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // Only `destroy`.
+        // The only request is `destroy`.
     }
 
     fn destroyed(state: &mut State, _client: ClientId, object: &ZwpInputPopupSurfaceV2, (): &()) {

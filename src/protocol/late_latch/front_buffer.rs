@@ -12,7 +12,7 @@ use crate::state::State;
 use crate::surface::front_buffer::{FrontListener, FrontState, Reason, ScanTimes};
 use upbeat_timing::time::Instant;
 
-/// What is kept for one object: its surface, where it is the one that counts.
+/// User data of a front buffer object: its surface, or `None` if the object is inert.
 #[derive(Debug)]
 pub(super) struct FrontObject(pub Option<Weak<WlSurface>>);
 
@@ -22,14 +22,14 @@ impl FrontObject {
     }
 }
 
-/// Tells its client.
+/// Sends events to the client of a front buffer.
 #[derive(Debug)]
 pub(super) struct Listener(pub UpbeatFrontBufferV1);
 
 impl FrontListener for Listener {
     fn tell_scan(&self, times: ScanTimes) {
         let (high, low, nanos) = times.anchor.as_wayland_parts();
-        // Both are far below what 32 bits hold: no refresh lasts longer than a second.
+        // Both fit easily into 32 bits, since no refresh lasts longer than a second.
         let nanoseconds = |span: upbeat_timing::time::Span| u32::try_from(span.as_nanos()).unwrap_or(u32::MAX);
         self.0.scan(high, low, nanos, nanoseconds(times.interval), nanoseconds(times.line_time), times.first_line);
     }

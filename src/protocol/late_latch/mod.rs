@@ -1,10 +1,10 @@
 //! `upbeat_late_latch_manager_v1` 1: content that is placed as late as the display allows.
 //!
-//! The contract is `protocols/upbeat-late-latch-v1.xml`. Here requests are checked; the output that shows a follower places it
-//! at its latch (`output::scene::following`).
+//! The contract is `protocols/upbeat-late-latch-v1.xml`. Requests are checked here; the output that shows a follower
+//! places it at its latch (`output::scene::following`).
 //!
-//! It is offered where the configuration says so (`[late-latch] followers`): a version that is offered to all could not be
-//! changed any more, and nothing makes use of it yet.
+//! Offered only if the configuration says so (`[late-latch] followers`): no client uses it yet, and a version offered
+//! to all could not be changed any more.
 
 mod front_buffer;
 #[rustfmt::skip]
@@ -39,7 +39,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, Default)]
 pub struct LateLatchManager(Option<GlobalId>);
 
-/// Offers followers to clients, or no more: those that are there go on.
+/// Offers the global, or removes it. Existing followers stay.
 pub fn offer(state: &mut State, offered: bool) {
     let (display, global) = (&state.display_handle, &mut state.protocols.late_latch.0);
     if !offered && let Some(global) = global.take() {
@@ -49,7 +49,7 @@ pub fn offer(state: &mut State, offered: bool) {
     }
 }
 
-/// What is kept for one follower object: its surface, where it is the one that counts.
+/// User data of a follower object: its surface, or `None` if the object is inert.
 #[derive(Debug)]
 struct FollowerObject(Option<Weak<WlSurface>>);
 
@@ -59,7 +59,7 @@ impl FollowerObject {
     }
 }
 
-/// Tells the client of a follower, and knows whom it follows.
+/// Sends events to the client of a follower, and knows the pointer that it follows.
 #[derive(Debug)]
 struct Listener {
     object: UpbeatFollowerV1,

@@ -1,4 +1,4 @@
-//! What a client wants of outputs, gathered request by request.
+//! Configurations of outputs, gathered request by request, then tested or applied.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,23 +24,23 @@ use crate::state::State;
 use crate::turn::Turn;
 use upbeat_timing::time::Clock;
 
-/// More outputs than this are in no configuration: heads that are gone may be named, too.
+/// Outputs that one configuration may name. More than exist, because heads of unplugged outputs may be named, too.
 const MOST_HEADS: usize = 128;
 
-/// What is wanted, by output.
+/// User data of a configuration object.
 #[derive(Debug, Default)]
 pub struct Configuration(Mutex<Gathered>);
 
 #[derive(Debug, Default)]
 struct Gathered {
-    /// What it is made from.
+    /// Serial of the state that the client has seen.
     serial: u32,
-    /// It was tested or applied.
+    /// It was tested or applied, which a client may do only once.
     used: bool,
     wishes: Vec<Wish>,
 }
 
-/// Of which configuration and output something is said.
+/// User data of a configuration head: its configuration and the name of its output.
 #[derive(Debug)]
 pub struct HeadOf {
     configuration: ZwlrOutputConfigurationV1,
@@ -56,12 +56,12 @@ impl Configuration {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more output is spoken of. Its client got an error if that cannot be.
+    /// Adds an output. `None` if that is a protocol error, which was sent.
     fn add(&self, object: &ZwlrOutputConfigurationV1, head: &ZwlrOutputHeadV1, enabled: bool) -> Option<String> {
         let output = head.data::<HeadName>().map(|name| name.0.clone()).unwrap_or_default();
         let mut gathered = self.lock();
         if gathered.used {
-            object.post_error(Error::AlreadyUsed, "the configuration was used");
+            object.post_error(Error::AlreadyUsed, "the configuration was tested or applied before");
             return None;
         }
         if gathered.wishes.iter().any(|wish| wish.output == output) || gathered.wishes.len() >= MOST_HEADS {
@@ -94,7 +94,7 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
             Request::Apply | Request::Test => {
                 let mut gathered = configuration.lock();
                 if std::mem::replace(&mut gathered.used, true) {
-                    object.post_error(Error::AlreadyUsed, "the configuration was used");
+                    object.post_error(Error::AlreadyUsed, "the configuration was tested or applied before");
                     return;
                 }
                 let (serial, mut wishes) = (gathered.serial, std::mem::take(&mut gathered.wishes));
@@ -116,7 +116,7 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
     }
 }
 
-/// A configuration that is to be applied.
+/// A configuration that waits to be applied.
 #[derive(Debug)]
 pub(super) struct Wanted {
     object: ZwlrOutputConfigurationV1,
@@ -124,7 +124,8 @@ pub(super) struct Wanted {
     wishes: Vec<Wish>,
 }
 
-/// One more waits to be applied. Of each client only the newest does: whoever applies all the time waits no longer than others.
+/// Queues a configuration and cancels older ones of its client, so that a client that applies all the time does not
+/// delay other clients.
 fn wait(waiting: &mut VecDeque<Wanted>, wanted: Wanted) {
     let client = wanted.object.client();
     waiting.retain(|other| {
@@ -137,7 +138,8 @@ fn wait(waiting: &mut VecDeque<Wanted>, wanted: Wanted) {
     waiting.push_back(wanted);
 }
 
-/// Applies what waits, as far as it is time. What has become of the outputs meanwhile decides as it does at once.
+/// Applies waiting configurations as far as the rate limit allows. A configuration is cancelled if the outputs have
+/// changed since.
 pub(super) fn apply_waiting(state: &mut State) {
     loop {
         let now = state.clock.now();
@@ -188,7 +190,7 @@ impl Dispatch<ZwlrOutputConfigurationHeadV1, HeadOf, State> for Handlers {
     ) {
         let Some(configuration) = of.configuration.data::<Configuration>() else { return };
         let mut gathered = configuration.lock();
-        // What is said of one that was used counts for nothing.
+        // A used configuration has no outputs left, so the request has no effect.
         let Some(wish) = gathered.wishes.iter_mut().find(|wish| wish.output == of.output) else { return };
         if let Err((error, message)) = note(wish, request) {
             object.post_error(error, message);
@@ -196,13 +198,13 @@ impl Dispatch<ZwlrOutputConfigurationHeadV1, HeadOf, State> for Handlers {
     }
 }
 
-/// Notes what is said of one output. An error: what is said makes no sense.
+/// Stores a request for one output. An invalid request returns the protocol error to send.
 fn note(wish: &mut Wish, request: zwlr_output_configuration_head_v1::Request) -> Result<(), (HeadError, &'static str)> {
     use zwlr_output_configuration_head_v1::Request;
     let is_new = match request {
         Request::SetMode { mode } => {
             let of = mode.data::<ModeOf>().filter(|of| of.output == wish.output);
-            let of = of.ok_or((HeadError::InvalidMode, "the mode is another output's"))?;
+            let of = of.ok_or((HeadError::InvalidMode, "the mode belongs to another output"))?;
             wish.mode.replace(of.mode).is_none()
         }
         Request::SetCustomMode { width, height, refresh } => {
@@ -232,5 +234,5 @@ fn note(wish: &mut Wish, request: zwlr_output_configuration_head_v1::Request) ->
         }
         _ => return Ok(()),
     };
-    if is_new { Ok(()) } else { Err((HeadError::AlreadySet, "this was said already")) }
+    if is_new { Ok(()) } else { Err((HeadError::AlreadySet, "this property was set before")) }
 }

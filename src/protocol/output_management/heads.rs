@@ -1,4 +1,4 @@
-//! What clients are told of outputs: one head each, with its modes.
+//! Output heads: the state of each output as clients see it, and the events for its changes.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_head_v1::{
@@ -18,34 +18,33 @@ use crate::output::parking::Parked;
 use crate::state::State;
 use crate::turn::Turn;
 
-/// Heads say make and model from this version on, adaptive sync from a later one.
+/// Versions of a head from which on it has a make and a model, and adaptive sync.
 const SAYS_MAKE: u32 = 2;
 const SAYS_ADAPTIVE_SYNC: u32 = 4;
 
-/// What is told of an output.
+/// State of an output as it is sent to clients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
-    /// Names it in the session.
+    /// Connector name, which identifies the output in a session.
     pub(in crate::protocol) name: String,
     description: String,
     make: String,
     model: String,
     serial: Option<String>,
     millimetres: (i32, i32),
-    /// The one that it prefers first; that in force is among them.
+    /// The preferred mode first; the current mode is among them.
     modes: Vec<Mode>,
-    /// That in force.
     pub(in crate::protocol) mode: Mode,
     /// Whether it is part of the layout.
     pub(in crate::protocol) enabled: bool,
     position: (i32, i32),
     scale: f64,
     turn: Turn,
-    /// Whether its rate varies.
+    /// Whether its refresh rate varies.
     pub(in crate::protocol) adaptive_sync: bool,
 }
 
-/// All outputs, also those that are not part of the layout.
+/// The states of all outputs, including outputs that are not part of the layout.
 pub fn all(state: &State) -> Vec<Look> {
     let shown = state.outputs.states().map(|output| {
         let display = output.display();
@@ -60,7 +59,7 @@ pub fn all(state: &State) -> Vec<Look> {
         Look::of(parked.display(), position.unwrap_or_default(), scale, turn.unwrap_or_default())
     });
     let mut looks: Vec<Look> = shown.chain(parked).collect();
-    // The order in which they were switched on says nothing.
+    // Sorted by name, because the order in which outputs were plugged in means nothing.
     looks.sort_by(|a, b| a.name.cmp(&b.name));
     looks
 }
@@ -97,34 +96,32 @@ impl Look {
     }
 }
 
-/// One client's view.
 #[derive(Debug)]
 pub struct Manager {
     object: ZwlrOutputManagerV1,
     heads: Vec<Head>,
-    /// The last one that it was told.
+    /// The serial that it was sent last.
     serial: Option<u32>,
 }
 
 #[derive(Debug)]
 struct Head {
     object: ZwlrOutputHeadV1,
-    /// `None`: nothing was said of it yet.
+    /// The state that was sent last; `None` before the first.
     told: Option<Look>,
     name: String,
     modes: Vec<(ZwlrOutputModeV1, Mode)>,
 }
 
-/// The output that a head stands for.
+/// User data of a head: the name of its output.
 #[derive(Debug)]
 pub struct HeadName(pub String);
 
-/// The mode that an object stands for, and of which output.
+/// User data of a mode object.
 #[derive(Debug)]
 pub struct ModeOf {
-    /// Whose.
+    /// Name of its output.
     pub(in crate::protocol) output: String,
-    /// Which.
     pub(in crate::protocol) mode: Mode,
 }
 
@@ -137,7 +134,7 @@ impl Manager {
         self.object == *object
     }
 
-    /// Tells it what it does not know.
+    /// Sends all changes since the last call.
     pub(super) fn tell(&mut self, looks: &[Look], serial: u32, display: &DisplayHandle) {
         if self.serial.replace(serial) == Some(serial) {
             return;
@@ -155,7 +152,7 @@ impl Manager {
                 self.heads.push(head);
             }
             let head = self.heads.iter_mut().find(|head| head.name == look.name);
-            // None for a client that has just gone.
+            // `None` if the client has just disconnected.
             if head.and_then(|head| head.tell(look, display)).is_none() {
                 return;
             }
@@ -192,10 +189,10 @@ impl Head {
         }
     }
 
-    /// `None` for a client that has just gone.
+    /// Sends the changes of one output. `None` if the client has just disconnected.
     fn tell(&mut self, look: &Look, display: &DisplayHandle) -> Option<()> {
         if !self.object.is_alive() {
-            // It wants to know no more of it.
+            // The client has released the head.
             return Some(());
         }
         let told = self.told.replace(look.clone());
@@ -209,7 +206,7 @@ impl Head {
         if !look.enabled {
             return Some(());
         }
-        // What a disabled one was told of does not count.
+        // A disabled head was sent no further state, so everything is sent when it is enabled.
         let was_enabled = told.as_ref().is_some_and(|told| told.enabled);
         let is_other = |same: fn(&Look, &Look) -> bool| !was_enabled || is_other(same);
         if is_other(|told, look| told.mode == look.mode)
@@ -272,7 +269,7 @@ impl Dispatch<ZwlrOutputHeadV1, HeadName, State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // There is nothing but `release`.
+        // The only request is `release`.
     }
 }
 
@@ -286,6 +283,6 @@ impl Dispatch<ZwlrOutputModeV1, ModeOf, State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // There is nothing but `release`.
+        // The only request is `release`.
     }
 }

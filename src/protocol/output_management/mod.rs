@@ -1,22 +1,23 @@
-//! `zwlr_output_manager_v1` 4: a client sees outputs and arranges them (wlr-randr, kanshi).
+//! `zwlr_output_manager_v1` 4: a client lists outputs and configures them (wlr-randr, kanshi).
 //!
-//! A configuration is tested as a whole before anything of it is done (`plan`), and refused as a whole, with the reason in
-//! the log. An output that is disabled is taken out of the layout: to other clients and to windows it is unplugged
+//! A configuration is tested as a whole before any part of it is applied (`plan`), and refused as a whole, with the
+//! reason in the log. A disabled output is removed from the layout: other clients and windows see it as unplugged
 //! ([`parking`]).
 //!
 //! ```text
 //!   heads ─► client ─► configuration(serial) ─┬─ the layout has changed since ──► cancelled
-//!                                             ├─ cannot be ─────────────────────► failed; nothing was done
-//!                                             ├─ a driver refuses a mode, or ──► all is as before: failed
-//!                                             │  says nothing in time
-//!                                             └─ seen on the screens ──────────► succeeded, heads, done(serial + 1)
+//!                                             ├─ the test fails ────────────────► failed; nothing was done
+//!                                             ├─ a driver refuses a mode, or ──► everything is undone: failed
+//!                                             │  does not answer in time
+//!                                             └─ shown on the screens ─────────► succeeded, heads, done(serial + 1)
 //! ```
 //!
-//! Each change takes all clients' time: some are applied at once, and then one a second (`seldom`). Who applies more waits.
+//! Each change costs all clients time, so after a few at once only one a second is applied (`seldom`). Further ones
+//! wait.
 //!
-//! Whether a display takes a mode is known when a frame of it was seen ([`mode_switch`](crate::output::mode_switch)). Until
-//! then nobody is told of anything in between, and what others apply meanwhile is cancelled: they hear `done` after, and may
-//! try again.
+//! Whether a display accepts a mode is known once it has shown a frame ([`mode_switch`](crate::output::mode_switch)).
+//! Until then no intermediate state is sent, and configurations of other clients are cancelled. These clients get
+//! `done` afterwards, and may try again.
 
 mod configuration;
 mod heads;
@@ -41,32 +42,32 @@ use upbeat_timing::time::{Clock, Instant};
 
 const VERSION: u32 = 4;
 
-/// The global, and the clients that listen.
+/// The global, its managers, and the configurations that wait.
 #[derive(Debug)]
 pub struct OutputManagement {
     _global: GlobalId,
     managers: Vec<Manager>,
-    /// What they were told last.
+    /// The state of outputs that was sent last.
     told: Vec<Look>,
-    /// Names that.
+    /// Serial of that state.
     serial: u32,
-    /// What it follows from.
+    /// The revisions that it was made from; `None`: look at the outputs again.
     basis: Option<Basis>,
     /// How many configurations were applied.
     applied: u32,
-    /// Which of them is being applied.
+    /// Number of the configuration that is being applied.
     applies: Option<u32>,
-    /// Another was cancelled for that.
+    /// Another configuration was cancelled because of it.
     cancelled: bool,
-    /// How often one is applied.
+    /// Rate limit for applying configurations.
     often: Seldom,
-    /// What is to be applied, and waits for that.
+    /// Configurations that wait for the rate limit.
     waiting: VecDeque<Wanted>,
-    /// When the first of it is applied.
+    /// When the rate limit allows the first of them.
     due: Option<Instant>,
 }
 
-/// What the looks of outputs follow from.
+/// The revisions that the state of outputs is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Basis {
     changes: ShellRevision,
@@ -91,32 +92,32 @@ impl OutputManagement {
         }
     }
 
-    /// A configuration is being applied from now on. Returns its number.
+    /// Begins to apply a configuration. Returns its number.
     fn begin(&mut self) -> u32 {
         self.applied = self.applied.wrapping_add(1);
         self.applies = Some(self.applied);
         self.applied
     }
 
-    /// What waits is looked at in the next turn: it is cancelled where the outputs have changed.
+    /// Makes waiting configurations be checked in the next turn, since those made for an older state must be cancelled.
     fn look_at_waiting(&mut self) {
         if !self.waiting.is_empty() {
             self.due = Some(Instant::ZERO);
         }
     }
 
-    /// That with this number was, or all is as before.
+    /// The configuration with this number was applied or undone.
     fn end(&mut self, number: u32) {
         if self.applies == Some(number) {
             self.give_up();
         }
     }
 
-    /// Whatever was being applied: a bug came between.
+    /// Ends the configuration that is being applied, also after a panic in between.
     pub(super) fn give_up(&mut self) {
         self.applies = None;
         if std::mem::take(&mut self.cancelled) {
-            // Whoever was cancelled waits to hear how all is.
+            // A cancelled client waits for a `done` with a new serial.
             self.serial = self.serial.wrapping_add(1);
             self.basis = None;
         }
@@ -124,19 +125,19 @@ impl OutputManagement {
     }
 }
 
-/// Applies what waits, if it is time.
+/// Applies waiting configurations that are due.
 pub fn attend(state: &mut State) {
     if state.protocols.output_management.due.is_some_and(|due| due <= state.clock.now()) {
         configuration::apply_waiting(state);
     }
 }
 
-/// When the next configuration is applied that waits for that.
+/// When the next waiting configuration is due.
 pub fn next(state: &State) -> Option<Instant> {
     state.protocols.output_management.due
 }
 
-/// Tells of everything that changed since the last call.
+/// Sends all changes since the last call, unless a configuration is being applied.
 pub(super) fn refresh(state: &mut State) {
     if !state.outputs.parked().is_empty() {
         parking::forget_gone(state);
@@ -176,7 +177,7 @@ impl GlobalDispatch<ZwlrOutputManagerV1, (), State> for Handlers {
     ) {
         let management = &mut state.protocols.output_management;
         management.managers.push(Manager::new(init.init(manager, ())));
-        // It hears of all there are with this turn.
+        // Makes this turn's refresh send all outputs to the new manager.
         management.basis = None;
     }
 

@@ -1,4 +1,4 @@
-//! Tests what is wanted of outputs, and does all of it or nothing.
+//! Tests a configuration of outputs, and applies all of it or nothing.
 
 use crate::backend::{Display, Mode};
 use crate::output::hotplug::{self, Arranged, WantedScale};
@@ -7,32 +7,31 @@ use crate::state::State;
 use crate::turn::Turn;
 use upbeat_timing::id::OutputId;
 
-/// Physical pixels of a logical one: as small and as large as a configuration may say.
+/// Allowed scales: the range of the configuration file.
 const SCALES: std::ops::RangeInclusive<f64> = 0.5..=8.0;
-/// In how many steps `wp_fractional_scale_v1` divides 1.
+/// Steps of `wp_fractional_scale_v1` in 1.
 const SCALE_STEPS: f64 = 120.0;
-/// Refreshes in 1000 s of a display without a list of modes, where a client leaves the rate to us.
+/// Rate in mHz for a display without a list of modes, if the client leaves the rate to the compositor.
 const USUAL_RATE: u32 = 60_000;
 
-/// What is wanted of one output. What is not said stays as it is.
+/// The requested state of one output. An absent field leaves the state unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wish {
-    /// Its name.
+    /// Name of the output.
     pub(in crate::protocol) output: String,
-    /// Whether it is part of the layout.
+    /// Whether it is to be part of the layout.
     pub(in crate::protocol) enabled: bool,
-    /// With a rate of 0: whichever it has at that size.
+    /// A rate of 0 stands for the highest rate at that size.
     pub(in crate::protocol) mode: Option<Mode>,
     /// Top left corner (global logical coordinates).
     pub(in crate::protocol) position: Option<(i32, i32)>,
     pub(in crate::protocol) scale: Option<f64>,
-    /// How it is to lie on the panel.
     pub(in crate::protocol) turn: Option<Turn>,
     pub(in crate::protocol) adaptive_sync: Option<bool>,
 }
 
 impl Wish {
-    /// Why `display` cannot be like this.
+    /// Returns an error text if `display` cannot have this state.
     fn check(&self, display: &dyn Display) -> Result<(), String> {
         let Wish { output, mode, scale, adaptive_sync, .. } = self;
         if let Some(scale) = scale.filter(|scale| !SCALES.contains(scale)) {
@@ -59,7 +58,7 @@ impl Wish {
     }
 }
 
-/// An output, wherever its display is.
+/// An output, in the layout or parked.
 enum Found {
     Shown(OutputId),
     Parked,
@@ -85,7 +84,7 @@ fn display_of<'a>(state: &'a State, name: &str) -> Result<Option<&'a dyn Display
     })
 }
 
-/// Whether outputs can be like this; if not, a sentence that says why.
+/// Returns an error text if the outputs cannot have this state.
 pub fn test(state: &State, wishes: &[Wish]) -> Result<(), String> {
     for wish in wishes {
         let display = display_of(state, &wish.output)?;
@@ -96,7 +95,7 @@ pub fn test(state: &State, wishes: &[Wish]) -> Result<(), String> {
     Ok(())
 }
 
-/// Chooses the rate of modes whose clients leave it to us: the highest that the display has at that size.
+/// Replaces rates of 0 by the highest rate that the display has at that size.
 pub fn choose_rates(state: &State, wishes: &mut [Wish]) {
     for wish in wishes {
         let Some(mode) = wish.mode.as_mut().filter(|mode| mode.refresh == 0) else { continue };
@@ -106,18 +105,19 @@ pub fn choose_rates(state: &State, wishes: &mut [Wish]) {
     }
 }
 
-/// The highest rate of those of `modes` that are as large as `wanted`.
+/// The highest rate of the modes that are as large as `wanted`.
 fn rate_at(wanted: Mode, modes: impl Iterator<Item = Mode>) -> u32 {
     let as_large = modes.filter(|mode| (mode.width, mode.height) == (wanted.width, wanted.height));
     as_large.map(|mode| mode.refresh).max().unwrap_or(USUAL_RATE)
 }
 
-/// Makes outputs like this, and says when that is done; if it cannot be, all is as before, and a sentence says why.
+/// Applies a configuration, and calls `then` when it is done. If it fails, everything is undone, and `then` gets an
+/// error text.
 pub fn apply(state: &mut State, wishes: Vec<Wish>, then: impl FnOnce(&mut State, Result<(), String>) + 'static) {
     if let Err(reason) = test(state, &wishes) {
         return then(state, Err(reason));
     }
-    // Those that come back first: windows of those that go have somewhere to go to.
+    // Parked outputs return first, so that windows of outputs that leave the layout have an output to move to.
     let (mut returned, mut gone) = (Vec::new(), None);
     for wish in wishes.iter().filter(|wish| wish.enabled) {
         if matches!(find(state, &wish.output), Ok(Found::Parked)) {
@@ -144,7 +144,7 @@ pub fn apply(state: &mut State, wishes: Vec<Wish>, then: impl FnOnce(&mut State,
     }
 }
 
-/// The modes that are not in force, or will not be if nobody asks for them.
+/// The requested modes that are not the current mode, or will not stay so because a switch is under way.
 fn other_modes(state: &State, wishes: &[Wish]) -> Vec<(OutputId, Mode)> {
     let enabled = wishes.iter().filter(|wish| wish.enabled);
     let wanted = enabled.filter_map(|wish| hotplug::by_name(state, &wish.output).zip(wish.mode));
@@ -155,7 +155,7 @@ fn other_modes(state: &State, wishes: &[Wish]) -> Vec<(OutputId, Mode)> {
     wanted.filter(is_other).collect()
 }
 
-/// All that no display can refuse: where outputs are, how they are shown, and who leaves the layout.
+/// Applies the parts that no display can refuse: positions, scales, transforms, and outputs that leave the layout.
 fn arrange(state: &mut State, wishes: &[Wish]) {
     let arranged: Vec<_> = wishes
         .iter()

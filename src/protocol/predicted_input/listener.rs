@@ -1,4 +1,4 @@
-//! What a client is told of devices, as events.
+//! Sends predicted input positions to clients, as events.
 
 use super::generated::upbeat_predicted_input_v1::{self as wire, UpbeatPredictedInputV1};
 use crate::surface::foresight::{Device, PredictionListener, Why};
@@ -33,7 +33,7 @@ impl PredictionListener for UpbeatPredictedInputV1 {
     }
 }
 
-/// The largest number of 24 bits before the point.
+/// The largest integer in `wl_fixed`, which has 24 bits before the point.
 const MOST_FIXED: f64 = 8_388_607.0;
 
 fn fixed(value: f64) -> f64 {

@@ -1,9 +1,9 @@
-//! `upbeat_predicted_input_manager_v1` 1: a client is told, before it draws, where pointers, fingers and pens will be when that
-//! is seen.
+//! `upbeat_predicted_input_manager_v1` 1: before a client draws, it is sent where pointers, fingers and pens will be
+//! when the frame is shown.
 //!
-//! The contract is `protocols/upbeat-predicted-input-v1.xml`. Here requests are checked; devices are followed by
-//! [`surface::foresight`](crate::surface::foresight), and told of where a frame is started (`output::clients::calling_back`,
-//! `output::clients::ahead`).
+//! The contract is `protocols/upbeat-predicted-input-v1.xml`. Requests are checked here.
+//! [`surface::foresight`](crate::surface::foresight) follows the devices. Positions are sent where a frame is started
+//! (`output::clients::calling_back`, `output::clients::ahead`).
 
 #[rustfmt::skip]
 mod generated;
@@ -26,7 +26,6 @@ use upbeat_timing::time::Span;
 
 const VERSION: u32 = 1;
 
-/// The global.
 #[derive(Debug)]
 pub struct PredictedInputManager {
     _global: GlobalId,
@@ -39,7 +38,7 @@ impl PredictedInputManager {
     }
 }
 
-/// What is kept for one object: its surface.
+/// User data of a predicted input object: its surface.
 #[derive(Debug)]
 struct PredictedInput(Weak<WlSurface>);
 
@@ -76,7 +75,7 @@ impl Dispatch<UpbeatPredictedInputManagerV1, (), State> for Handlers {
                 return;
             }
             entry.set_foresight(Some(Box::new(Foresight::new(Arc::new(object)))));
-            // Whether the user wants that is looked up in this turn.
+            // Makes this turn look up whether the user's rules allow it for this client.
             state.outputs.rules_mut().changed_for(entry.client());
         }
     }

@@ -1,4 +1,4 @@
-//! The requests of a content. What they say belongs to the view's next commit.
+//! The requests of a scroll content. They take effect with the view's next commit.
 
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -13,7 +13,7 @@ use crate::guard::Handlers;
 use crate::state::State;
 use crate::surface::scroll::{Content, Role};
 
-/// What is kept for one content object.
+/// User data of a content object; `None` if it is inert.
 #[derive(Debug)]
 pub(super) struct ContentObject(Option<Parts>);
 
@@ -30,12 +30,12 @@ impl ContentObject {
         ContentObject(Some(Parts { view, object, surface }))
     }
 
-    /// One that never was a content.
+    /// An object that has never been a content.
     pub const fn inert() -> Self {
         ContentObject(None)
     }
 
-    /// The view's surface and its own, unless it is inert.
+    /// The view's surface and the content's, unless the object is inert.
     fn surfaces(&self) -> Option<(WlSurface, WlSurface)> {
         let Parts { view, object, surface } = self.0.as_ref()?;
         let (view, surface, object) = (view.upgrade().ok()?, surface.upgrade().ok()?, object.upgrade().ok()?);
@@ -107,7 +107,7 @@ fn set(view: &WlSurface, surface: &WlSurface, change: impl FnOnce(&mut Content))
     });
 }
 
-/// An ordinary subsurface from the view's next commit on.
+/// Makes `surface` an ordinary subsurface from the view's next commit on.
 fn end(view: &WlSurface, surface: &WlSurface) {
     edit(view, |view| view.contents.retain(|content| content.surface != *surface));
 }

@@ -1,4 +1,4 @@
-//! What a view's client is told, as events.
+//! Sends events to the client of a scroll view.
 
 use super::generated::upbeat_scroll_view_v1::{self as wire, UpbeatScrollViewV1};
 use crate::bounds::DocumentUnit;
@@ -56,20 +56,20 @@ impl ScrollListener for UpbeatScrollViewV1 {
     }
 }
 
-/// The largest number of 24 bits before the point.
+/// The largest integer in `wl_fixed`, which has 24 bits before the point.
 const MOST_FIXED: f64 = 8_388_607.0;
 
 fn fixed(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(-MOST_FIXED, MOST_FIXED) }
 }
 
-/// The whole number below, and the rest.
+/// The integer part (rounded down) and the fraction.
 fn parts(offset: f64) -> (i32, f64) {
     let whole = DocumentUnit::from_f64(offset);
     (whole.to_wire(), (offset - whole.get() as f64).clamp(0.0, 1.0))
 }
 
-/// Seconds, high and low, and nanoseconds.
+/// High and low 32 bits of the seconds, and nanoseconds.
 const fn time(at: Instant) -> (u32, u32, u32) {
     let (seconds, nanos) = (at.as_nanos() / NANOS_PER_SECOND as u64, at.as_nanos() % NANOS_PER_SECOND as u64);
     ((seconds >> 32) as u32, seconds as u32, nanos as u32)

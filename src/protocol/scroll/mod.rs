@@ -1,9 +1,11 @@
-//! `upbeat_scroll_manager_v1` 2: content that moves at the rate of the display while its client sleeps.
+//! `upbeat_scroll_manager_v1` 2: content that scrolls at the rate of the display while its client sleeps.
 //!
-//! The contract is `protocols/upbeat-scroll-v1.xml`. Here requests are checked; what is said of a view travels with its commits
-//! ([`surface::scroll`](crate::surface::scroll)), and the output that shows it moves it at its latch (`output::scene::scrolling`).
+//! The contract is `protocols/upbeat-scroll-v1.xml`. Requests are checked here. A view's state is applied with its
+//! commits ([`surface::scroll`](crate::surface::scroll)), and the output that shows it moves it at its latch
+//! (`output::scene::scrolling`).
 //!
-//! It is offered unless the configuration says otherwise (`[scroll] views`): then `client::ScrollView` does it by its own hand.
+//! Offered unless the configuration forbids it (`[scroll] views`); then `client::ScrollView` scrolls by drawing each
+//! frame.
 
 mod content;
 #[rustfmt::skip]
@@ -33,7 +35,7 @@ const VERSION: u32 = 2;
 #[derive(Debug, Default)]
 pub struct ScrollManager(Option<GlobalId>);
 
-/// Offers views to clients, or no more: those that are there go on.
+/// Offers the global, or removes it. Existing views stay.
 pub fn offer(state: &mut State, offered: bool) {
     let (display, global) = (&state.display_handle, &mut state.protocols.scroll.0);
     if !offered && let Some(global) = global.take() {
@@ -43,11 +45,11 @@ pub fn offer(state: &mut State, offered: bool) {
     }
 }
 
-/// What is kept for one view object.
+/// User data of a view object.
 #[derive(Debug)]
 struct ViewObject {
     surface: Weak<WlSurface>,
-    /// It was destroyed, or its surface has another one by now.
+    /// The object was destroyed, or its surface has another view object by now.
     inert: Mutex<bool>,
 }
 
@@ -110,18 +112,18 @@ impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
     }
 }
 
-/// How many views `surface` lies inside of.
+/// How many views `surface` is nested in.
 fn depth(state: &State, surface: &WlSurface) -> usize {
     let above = std::iter::successors(compositor::get_parent(surface), compositor::get_parent);
     above.filter(|surface| state.surfaces.get(surface).is_some_and(|entry| entry.scroll().is_some())).count()
 }
 
-/// Changes what the next commit of `surface` says of it as a view.
+/// Changes the pending view state of `surface`.
 fn edit(surface: &WlSurface, change: impl FnOnce(&mut View)) {
     guard::with_states(surface, |states| change(states.cached_state.get::<ViewState>().pending().edit()));
 }
 
-/// The axis, if it is exactly one.
+/// The axis, if exactly one is set.
 fn one_axis(axis: WEnum<Axes>) -> Option<ViewAxis> {
     match axis {
         WEnum::Value(axis) if axis == Axes::Horizontal => Some(ViewAxis::Horizontal),

@@ -19,13 +19,14 @@ use crate::state::State;
 use crate::surface::scroll::{Content, Inputs, MOST_CONTENTS, Role, ViewAxis, ViewState};
 use upbeat_timing::scroll::{Extent, Movement, Region};
 
-/// The least and the most of its speed that a fling may keep from one millisecond to the next, in thousandths.
+/// Allowed deceleration of a fling: the share of its speed that it keeps from one millisecond to the next, in
+/// thousandths.
 const DECELERATION: std::ops::RangeInclusive<u32> = 900..=999;
-/// The furthest that a view may be pulled beyond its document.
+/// The furthest that a view may be pulled beyond its document, in logical pixels.
 const MOST_RUBBER_BAND: u32 = 1_000;
 /// The version of a view from which on its ends may be stretched.
 const STRETCHED_SINCE: u32 = 2;
-/// The most positions at which a view may come to rest: they fill half of the largest message.
+/// Snap positions of a view at most: so many fill half of the largest message.
 const MOST_SNAPS: usize = 512;
 
 impl Dispatch<UpbeatScrollViewV1, ViewObject, State> for Handlers {
@@ -102,7 +103,7 @@ impl Dispatch<UpbeatScrollViewV1, ViewObject, State> for Handlers {
     }
 }
 
-/// The surface is an ordinary one from its next commit on.
+/// Makes the surface an ordinary one from its next commit on.
 fn end(state: &mut State, surface: &WlSurface, data: &ViewObject) {
     data.make_inert();
     guard::with_states(surface, |states| *states.cached_state.get::<ViewState>().pending() = ViewState::default());
@@ -130,7 +131,7 @@ fn get_content(
     }
     let mut fault = None;
     edit(view, |view| {
-        // Places of contents that are gone are free.
+        // Destroyed contents no longer count towards the limit.
         view.contents.retain(|content| content.surface.is_alive());
         if view.content(content).is_some() {
             fault = Some((Error::AlreadyExists, format!("wl_surface#{number} has a content object already")));

@@ -1,8 +1,8 @@
-//! `zwlr_data_control_manager_v1` 2 and `ext_data_control_manager_v1` 1: clipboard and primary selection for programs
-//! that have no focus, such as clipboard managers, `wl-copy` and `wl-paste`.
+//! `zwlr_data_control_manager_v1` 2 and `ext_data_control_manager_v1` 1: clipboard and primary selection for clients
+//! without focus, such as clipboard managers, `wl-copy` and `wl-paste`.
 //!
-//! Smithay 0.7 does not mind a source that is used twice, or offered as something else after that; both protocols call
-//! that an error.
+//! Smithay 0.7 accepts a source that is used twice, or that offers a type after its use. In both protocols this is an
+//! error, which is sent here.
 
 use ahash::HashSet;
 use smithay::reexports::wayland_protocols::ext::data_control::v1::server::ext_data_control_device_v1::{
@@ -40,7 +40,7 @@ pub struct DataControls {
 }
 
 impl DataControls {
-    /// Advertises both, to those who may see and set what is copied.
+    /// Advertises both globals, to privileged clients.
     pub fn new(display: &DisplayHandle, primary: &PrimarySelectionState) -> Self {
         DataControls {
             wlr: wlr::DataControlState::new::<State, _>(
@@ -58,29 +58,29 @@ impl DataControls {
     }
 }
 
-/// Gives the devices back that are gone.
+/// Releases devices of clients that are gone.
 pub(super) fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
     give_back_wlr(state, client, display, init);
     give_back_ext(state, client, display, init);
 }
 
-/// Whether `source` may be in force, which it may once; notes that it is wanted.
+/// Whether `source` may be set, which it may once; remembers it.
 fn may_use(state: &mut State, source: Option<ObjectId>) -> bool {
     state.protocols.selection.asked.clone_from(&source);
     source.is_none_or(|source| state.protocols.data_control.used.insert(source))
 }
 
-/// Whether `source` may be offered as one more type: nobody was told of it yet.
+/// Whether `source` may offer one more type, because it was not used yet.
 fn is_unused<S: Resource>(state: &mut State, source: &S) -> bool {
     !state.protocols.data_control.used.contains(&source.id())
 }
 
-/// A source is gone.
+/// Forgets a destroyed source.
 pub(super) fn forget(state: &mut State, source: &ObjectId) {
     state.protocols.data_control.used.remove(source);
 }
 
-/// The checks of one of the two protocols, which differ in nothing but the names of their interfaces.
+/// The checks of one of the two protocols, which differ only in the names of their interfaces.
 macro_rules! checks {
     ($device:ty, $device_module:ident, $source:ty, $source_module:ident, $may_set:ident, $may_offer:ident) => {
         fn $may_set(state: &mut State, device: &$device, request: &$device_module::Request) -> bool {

@@ -1,7 +1,8 @@
-//! Drag and drop between clients (`wl_data_device.start_drag`): offers to the surfaces that are passed, and the drop.
+//! Drag and drop between clients (`wl_data_device.start_drag`): offers to the surfaces under the pointer, and the drop.
 //!
-//! Ours: Smithay 0.7 drops what nobody has accepted, sends version 3 events to offers of version 1 and 2 and cancels every
-//! drop on them, never sends `wl_data_source.target`, and mixes the devices of a client up.
+//! Our own implementation: Smithay 0.7 drops data that no client has accepted, sends version 3 events to offers of
+//! version 1 and 2 and cancels every drop on them, never sends `wl_data_source.target`, and confuses the devices of a
+//! client.
 //!
 //! ```text
 //!   grab (input::data_drag) ─ moved ─► enter: an offer for each device of the client ─► accept, set_actions ─► source
@@ -31,7 +32,7 @@ use feedback::SourceFeedback;
 pub use offer::DragOffer;
 use visit::Visit;
 
-/// Sources whose clients may not know the newest state of their target.
+/// Sources whose clients may not have been sent the newest state of their target.
 #[derive(Debug, Default)]
 pub(super) struct Feedbacks(Vec<Weak<Mutex<SourceFeedback>>>);
 
@@ -39,7 +40,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sources whose clients had no room hear the newest state of their target.
+/// Sends postponed target states to sources whose clients have room now.
 pub(in crate::protocol) fn catch_up(state: &mut State) {
     state.protocols.selection.feedbacks.0.retain(|feedback| {
         let feedback = feedback.upgrade();
@@ -50,20 +51,20 @@ pub(in crate::protocol) fn catch_up(state: &mut State) {
 
 /// A drag in progress.
 struct Drag {
-    /// `None`: its client drags something within its own surfaces.
+    /// `None`: the drag is internal to its client.
     source: Option<Arc<Mutex<SourceFeedback>>>,
     client: Option<Client>,
     over: Option<Over>,
 }
 
-/// The surface that it is on, and the devices that were told `enter`.
+/// The surface under the pointer, and the devices that were sent `enter`.
 struct Over {
     surface: WlSurface,
     devices: Vec<WlDataDevice>,
     visit: Option<Arc<Mutex<Visit>>>,
 }
 
-/// A client wants to drag data. The source of a refused drag is cancelled.
+/// Starts a drag. The source of a refused drag is cancelled.
 pub(super) fn start(
     state: &mut State,
     device: &WlDataDevice,
@@ -103,12 +104,12 @@ fn devices_of(state: &State, surface: &WlSurface) -> Vec<WlDataDevice> {
 }
 
 impl Over {
-    /// The devices that are still there.
+    /// The devices that are still alive.
     fn devices(&self) -> impl Iterator<Item = &WlDataDevice> {
         self.devices.iter().filter(|device| device.is_alive())
     }
 
-    /// The press is over here. Returns whether it was dropped.
+    /// Ends the drag on this surface. Returns whether the data was dropped.
     fn end(&self) -> bool {
         let is_there = self.surface.is_alive();
         let is_dropped = is_there && self.visit.as_ref().is_none_or(|visit| lock(visit).is_target());
@@ -127,7 +128,7 @@ impl Over {
 }
 
 impl Drag {
-    /// Whether the client of `surface` hears of it.
+    /// Whether the client of `surface` gets events of this drag.
     fn concerns(&self, surface: &WlSurface) -> bool {
         match &self.source {
             Some(source) => surface.is_alive() && lock(source).is_alive(),

@@ -1,6 +1,6 @@
-//! Whom the selections follow. The keyboard may go to and fro many times in a turn, as somebody opens windows or steers
-//! them; each who gets it is told of all types that are offered, and would be thrown out when he has no room for it. So
-//! the selections leave at once, and come to whoever has the keyboard when the turn's requests are met.
+//! Sends the selections to the client with keyboard focus. Focus may change many times in a turn, as clients open
+//! windows or the user steers them. Each client that gets it is sent all offered types, and would be disconnected when
+//! its socket is full. So selections leave the old client at once, and reach the new one after the turn's requests.
 
 use smithay::reexports::wayland_server::{Client, DisplayHandle, Resource};
 use smithay::wayland::selection::data_device::set_data_device_focus;
@@ -9,13 +9,14 @@ use smithay::wayland::selection::primary_selection::set_primary_focus;
 use crate::guard::{self, Kind};
 use crate::state::State;
 
-/// The keyboard is `client`'s from now on. Nobody else is told of a selection from then on.
+/// Keyboard focus moves to `client`. From now on no other client is sent a selection.
 pub(in crate::protocol) fn changed(state: &mut State, client: Option<Client>) {
     tell(state, None);
     state.protocols.selection.coming_to = client;
 }
 
-/// `client` has made a device: if it has the keyboard, all its devices are told the selections at the end of the turn.
+/// `client` has created a device. If the client has keyboard focus, all its devices are sent the selections at the end
+/// of the turn.
 pub(super) fn device_made(state: &mut State, client: &Client, display: &DisplayHandle) {
     let number = guard::number_of_newest(Kind::Devices);
     let device = number.and_then(|number| client.object_from_protocol_id(display, number).ok());
@@ -26,9 +27,9 @@ pub(super) fn device_made(state: &mut State, client: &Client, display: &DisplayH
     }
 }
 
-/// Tells who has the keyboard, if somebody else had it before. Called in each turn, after what was asked in it.
+/// Sends the selections to the new client with focus. Called in each turn, after its requests.
 pub fn attend(state: &mut State) {
-    // One who does not read would be thrown out for what others copied.
+    // A client that does not read must wait, or selections of other clients would disconnect it.
     if let Some(client) = state.protocols.selection.coming_to.take_if(|client| guard::client_reads_on(client)) {
         tell(state, Some(client));
     }

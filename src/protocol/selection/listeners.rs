@@ -1,8 +1,8 @@
-//! Who hears of every selection, whether or not he wants to: clipboard managers, and whoever has the keyboard.
+//! Clients that are sent every selection: clipboard managers, and the client with keyboard focus.
 //!
-//! Each is told at once of all types that a selection is offered as, and is thrown out if he has no room for it. So who
-//! sets one after another faster than they are heard of is told that they came to nothing, until the listeners have read
-//! on. One who reads nothing at all holds nobody up for long.
+//! Each is sent all types of a selection at once, and is disconnected if its socket is full. So while a listener is
+//! behind, a new selection is refused and its source cancelled. A listener that reads nothing at all delays other
+//! clients only for `PATIENCE`.
 
 use smithay::reexports::wayland_server::{Client, Resource};
 
@@ -10,19 +10,19 @@ use crate::guard;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// So long a listener that does not read may hold up others: who stops in a debugger must not keep people from copying.
+/// How long a listener that does not read may delay other clients: a client stopped in a debugger must not keep the
+/// user from copying.
 const PATIENCE: Span = Span::from_millis(1_000);
 
-/// All of them.
 #[derive(Debug, Default)]
 pub(super) struct Listeners {
     managers: Vec<Client>,
-    /// Who has much to read, and since when that is known.
+    /// Listeners that are behind, and since when that is known.
     behind: Vec<(Client, Instant)>,
 }
 
 impl Listeners {
-    /// `client` may have made a device that hears of everything.
+    /// `client` may have created a device that gets every selection.
     pub fn add(&mut self, client: &Client) {
         let is_new = !self.managers.contains(client);
         self.managers.retain(is_connected);
@@ -40,7 +40,7 @@ fn is_behind(client: &Client) -> bool {
     guard::account(client).is_some_and(|account| account.is_behind())
 }
 
-/// Whether `by` may set a selection now: not while others have much to read that have been reading until lately.
+/// Whether `by` may set a selection now: not while another listener has been behind for less than [`PATIENCE`].
 pub(super) fn may_hear(state: &mut State, by: Option<&Client>) -> bool {
     let now = state.clock.now();
     let focus = state.input.keyboard().and_then(|keyboard| keyboard.current_focus()?.client());

@@ -1,4 +1,4 @@
-//! A picture that the session itself offers to be pasted.
+//! The session's own selection: a screenshot to be pasted.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -15,15 +15,14 @@ use upbeat_record::faults::{self, Fault};
 use upbeat_record::files::Patient;
 
 const TYPE: &str = "image/png";
-/// Clients that paste at once, each with a thread that waits for it to read. Any further client reads an empty file.
+/// Clients that paste at the same time, each with a thread that writes to it. Any further client reads an empty file.
 const MOST_PASTED: usize = 8;
 static PASTED: AtomicUsize = AtomicUsize::new(0);
 /// How long a client may take to read all of it: pictures of large screens are some megabytes.
 const LONGEST: Duration = Duration::from_secs(30);
-/// Bytes that are written at once: what a pipe has room for when its reader took the least.
+/// Bytes of one write: a pipe takes so many without blocking whenever it is writable.
 const PAGE: usize = 4096;
 
-/// The picture.
 #[derive(Clone)]
 pub struct OwnSelection(Arc<Vec<u8>>);
 
@@ -33,15 +32,15 @@ impl fmt::Debug for OwnSelection {
     }
 }
 
-/// From now on a PNG is what is pasted, until something else is copied.
+/// Sets the clipboard to a PNG, until a client sets another selection.
 pub fn offer_picture(state: &mut State, png: Arc<Vec<u8>>) {
     let (display, seat) = (state.display_handle.clone(), state.input.seat().clone());
-    // The selection of a client ends here: its source, when it is destroyed, must not clear this one.
+    // The selection of a client ends here, because its source, when it is destroyed, must not clear this one.
     state.protocols.selection.clipboard = None;
     set_data_device_selection::<State>(&display, &seat, vec![TYPE.to_owned()], OwnSelection(png));
 }
 
-/// A client pastes it, and reads from the other end of `into`.
+/// Writes the picture into `into`, for a client that pastes it.
 pub(super) fn send(picture: &OwnSelection, mime_type: &str, into: OwnedFd) {
     if mime_type != TYPE {
         return;
@@ -64,7 +63,8 @@ pub(super) fn send(picture: &OwnSelection, mime_type: &str, into: OwnedFd) {
     }
 }
 
-/// Writes all of it. A client that reads a little again and again would else keep its thread from others.
+/// Writes all of it within [`LONGEST`], since a client that reads slowly would otherwise keep its thread from other
+/// clients.
 fn write_in_time(pipe: &mut Patient, png: &[u8]) -> io::Result<()> {
     let end = Instant::now() + LONGEST;
     png.chunks(PAGE).try_for_each(|page| {
@@ -75,7 +75,7 @@ fn write_in_time(pipe: &mut Patient, png: &[u8]) -> io::Result<()> {
     })
 }
 
-/// A client that is written to.
+/// Counts a client that pastes, until it is dropped.
 struct Pasting;
 
 impl Drop for Pasting {

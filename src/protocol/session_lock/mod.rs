@@ -1,11 +1,11 @@
-//! `ext_session_lock_manager_v1` 1: a client that hides everything until it says otherwise (swaylock).
+//! `ext_session_lock_manager_v1` 1: a client locks the session until it unlocks it (swaylock).
 //!
-//! What the lock means is decided in [`shell::lock`](crate::shell::lock); here requests are checked, and the locker is told `locked` when
-//! [every output shows it](crate::output::lock::is_everywhere). It is our own: Smithay 0.7 lets anybody unlock, by
-//! `unlock_and_destroy` on a lock that was refused.
+//! Requests are checked here; [`shell::lock`](crate::shell::lock) implements the lock. The locker is sent `locked` when
+//! [every output shows the lock](crate::output::lock::is_everywhere). Our own implementation, since Smithay 0.7 lets
+//! any client unlock, by `unlock_and_destroy` on a lock that was refused.
 //!
-//! Whoever asks while another has the lock is told `finished`, and nothing of it is ever shown. An object that is gone without
-//! `unlock_and_destroy` leaves the session locked, unless it gave up before anything was hidden.
+//! While a client has the lock, another locker is sent `finished`, and its surfaces are never shown. If a locker is
+//! gone without `unlock_and_destroy`, the session stays locked, unless nothing was hidden yet.
 
 mod surface;
 
@@ -27,7 +27,7 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// The global, and who has the lock.
+/// The global, and the lock in force.
 #[derive(Debug)]
 pub struct SessionLock {
     _global: GlobalId,
@@ -41,16 +41,16 @@ impl SessionLock {
     }
 }
 
-/// What a lock object is.
+/// User data of a lock object.
 #[derive(Debug)]
 pub struct Data {
-    /// `None` if it was refused.
+    /// `None` if the lock was refused.
     id: Option<LockId>,
-    /// It was destroyed by a request, which said what becomes of the session.
+    /// The client destroyed it by a request, which decides whether the session stays locked.
     has_ended: AtomicBool,
 }
 
-/// Tells the locker when nothing else can be seen any more.
+/// Sends `locked` once only the lock is visible.
 pub(super) fn refresh(state: &mut State) {
     if !state.shell.lock().is_to_be_told() || !output::lock::is_everywhere(state) {
         return;
@@ -119,7 +119,7 @@ impl Dispatch<ExtSessionLockV1, Data, State> for Handlers {
             }
             Request::UnlockAndDestroy => match data.id.map(|id| lock::unlock(state, id)) {
                 Some(Ok(())) => data.has_ended.store(true, Ordering::Relaxed),
-                _ => object.post_error(Error::InvalidUnlock, "this lock was not told that it is locked"),
+                _ => object.post_error(Error::InvalidUnlock, "`locked` was not sent for this lock"),
             },
             Request::Destroy if data.id.is_some_and(|id| state.shell.lock().was_told(id)) => {
                 object.post_error(Error::InvalidDestroy, "the session is locked: only unlock_and_destroy unlocks it");

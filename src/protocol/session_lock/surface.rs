@@ -1,4 +1,4 @@
-//! `ext_session_lock_surface_v1`: what a locker shows on one output.
+//! `ext_session_lock_surface_v1`: a locker's surface on one output.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols::ext::session_lock::v1::server::ext_session_lock_surface_v1::{
@@ -20,13 +20,13 @@ use crate::surface;
 
 const ROLE: &str = "ext_session_lock_surface_v1";
 
-/// Which wl_surface it is of.
+/// User data of a lock surface: its `wl_surface`.
 #[derive(Debug)]
 pub struct Data {
     surface: WlSurface,
 }
 
-/// A client wants `surface` shown on `output` while the session is locked.
+/// Makes `surface` the lock surface of `output`.
 pub(super) fn make(
     state: &mut State,
     lock: &ExtSessionLockV1,
@@ -44,9 +44,9 @@ pub(super) fn make(
         return lock.post_error(LockError::AlreadyConstructed, "the surface has a buffer already");
     }
     if state.shell.lock().is_surface(&surface) {
-        return lock.post_error(LockError::Role, "the surface is one of a lock already");
+        return lock.post_error(LockError::Role, "the surface is a lock surface already");
     }
-    // Of an output that is gone nothing is shown, and nobody is told.
+    // The output is gone: nothing is shown, and no event is sent.
     let Some(output) = Output::from_resource(output) else { return };
     if state.shell.lock().has_surface_on(by, &output) {
         return lock.post_error(LockError::DuplicateOutput, "there is a surface for this output already");

@@ -1,4 +1,4 @@
-//! `ext_foreign_toplevel_list_v1` 1: which windows there are, by name. Other protocols use its handles.
+//! `ext_foreign_toplevel_list_v1` 1: lists windows by title and app id. Other protocols use its handles.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::state::State;
 
 const VERSION: u32 = 1;
 
-/// The global and the clients that listen.
+/// The global, and the lists that clients have bound.
 #[derive(Debug)]
 pub struct Lists {
     _global: GlobalId,
@@ -30,12 +30,12 @@ pub struct Lists {
 #[derive(Debug)]
 struct List {
     object: ExtForeignToplevelListV1,
-    /// Its client wants to hear of no new windows, or has destroyed it. Handles are told on.
+    /// The client has sent `stop` or has destroyed the list: no new windows are sent, but existing handles are updated.
     is_stopped: bool,
     handles: BTreeMap<WindowId, (ExtForeignToplevelHandleV1, Arc<Look>)>,
 }
 
-/// The window that a handle names, whether or not it is still there.
+/// The window of a handle, whether or not it still exists.
 pub fn window_of(handle: &ExtForeignToplevelHandleV1) -> Option<WindowId> {
     handle.data::<WindowId>().copied()
 }
@@ -50,7 +50,7 @@ impl Lists {
         self.list.is_empty()
     }
 
-    /// Tells everybody what he does not know. Returns whether all know all then.
+    /// Sends all changes. Returns whether every client is up to date.
     pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
         let all_know = self.list.iter_mut().fold(true, |all_know, list| all_know & list.tell(looks, display));
         self.list.retain(|list| !list.is_stopped || !list.handles.is_empty());
@@ -64,7 +64,7 @@ impl Lists {
 }
 
 impl List {
-    /// Tells it what it does not know, as far as it reads that. Returns whether it knows all then.
+    /// Sends changes as far as the client reads them. Returns whether the client is up to date.
     fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
         self.handles.retain(|id, (handle, told)| {
             let gone = looks.get(id).is_none_or(|look| look.number != told.number);
@@ -89,7 +89,7 @@ impl List {
                 let before = std::mem::replace(told, look.clone());
                 tell_of(handle, Some(&before), look);
             } else if self.announce(*id, look, display).is_none() {
-                // It has just gone.
+                // The client has just disconnected.
                 return true;
             }
         }
@@ -135,7 +135,7 @@ impl GlobalDispatch<ExtForeignToplevelListV1, (), State> for Handlers {
         let object = init.init(list, ());
         let toplevels = &mut state.protocols.toplevels;
         toplevels.ext.list.push(List { object, is_stopped: false, handles: BTreeMap::new() });
-        // It hears of all there are with this turn.
+        // Makes this turn's refresh send all windows to the new list.
         toplevels.basis = None;
     }
 
@@ -175,6 +175,6 @@ impl Dispatch<ExtForeignToplevelHandleV1, WindowId, State> for Handlers {
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        // There is nothing but `destroy`.
+        // The only request is `destroy`.
     }
 }

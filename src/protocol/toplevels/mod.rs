@@ -1,12 +1,12 @@
-//! Lists of windows, for bars and docks: `zwlr_foreign_toplevel_manager_v1` 3 ([`wlr`]) and `ext_foreign_toplevel_list_v1` 1
-//! ([`ext`]).
+//! Lists of windows, for bars and docks: `zwlr_foreign_toplevel_manager_v1` 3 ([`wlr`]) and
+//! `ext_foreign_toplevel_list_v1` 1 ([`ext`]).
 //!
-//! What changed is told once in a turn of the loop, to each listener what it does not know yet. One that does not read for a
-//! moment is told the newest when it reads on, and not all that was in between; one that has much to hear, of windows with long
-//! titles, is told as much at a time as it can read:
+//! Changes are sent once in a turn of the loop, to each client the difference to the state that it was sent last. A
+//! client that does not read for a moment gets the newest state when it has read on, without the states in between. A
+//! client with much to read, such as many windows with long titles, gets as much at a time as it can read:
 //!
 //! ```text
-//!   windows ─► Look of each ─┬─► listener: what it was told ≠ Look? ─► events, done
+//!   windows ─► Look of each ─┬─► listener: state sent last ≠ Look? ─► events, done
 //!                            └─► listener that is behind: later
 //! ```
 
@@ -27,15 +27,15 @@ use crate::revision::Revision;
 use crate::shell::{Arrangement, ListRevision, WindowId};
 use crate::state::State;
 
-/// Until somebody who was behind is looked at again.
+/// Time until the next try for a client that is behind.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// What is told of a window.
+/// State of a window as it is sent to clients.
 #[derive(Clone, Debug, PartialEq)]
 struct Look {
-    /// Names this time that it is mapped.
+    /// Identifies one mapping of the window: it gets a new number when it is mapped again.
     number: u64,
-    /// Advanced when its names change: they may be long, and are not read again for what others do.
+    /// Revision of title and app id. These may be long, so they are only read again when they have changed.
     names: Revision,
     title: Arc<str>,
     app_id: Arc<str>,
@@ -47,22 +47,22 @@ struct Look {
     activated: bool,
 }
 
-/// What is the same as before is shared with whoever was told of it.
+/// States that did not change are shared with the clients that were sent them.
 type Looks = BTreeMap<WindowId, Arc<Look>>;
 
-/// Both globals, and who listens.
+/// Both globals, and the state of all windows.
 #[derive(Debug)]
 pub struct Toplevels {
     wlr: wlr::Managers,
     ext: ext::Lists,
     looks: Looks,
-    /// What they were made from; `None` while nobody listens.
+    /// The revision that the states were made from; `None` while no client listens.
     basis: Option<ListRevision>,
-    /// The last number that was given.
+    /// The last number that was assigned.
     last: u64,
-    /// Somebody was behind, and is looked at again soon.
+    /// A client is behind, and the timer for the next try runs.
     waits: bool,
-    /// It is time for that.
+    /// The timer has fired.
     looks_again: bool,
 }
 
@@ -84,7 +84,7 @@ impl Toplevels {
     }
 }
 
-/// Tells of everything that changed since the last call.
+/// Sends all changes since the last call.
 pub(super) fn refresh(state: &mut State) {
     if !state.protocols.toplevels.are_heard() {
         state.protocols.toplevels.basis = None;
@@ -107,12 +107,12 @@ pub(super) fn refresh(state: &mut State) {
     }
 }
 
-/// A client bound another `wl_output`.
+/// Sends `output_enter` for a `wl_output` that a client has just bound.
 pub(super) fn output_bound(state: &State, output: &Output, object: &WlOutput) {
     state.protocols.toplevels.wlr.output_bound(output, object);
 }
 
-/// Finds out what there is to tell.
+/// Updates the states of all windows.
 fn look(state: &mut State) {
     let State { protocols, shell, outputs, .. } = state;
     let Toplevels { looks, last, .. } = &mut protocols.toplevels;
@@ -154,7 +154,7 @@ fn look(state: &mut State) {
     }));
 }
 
-/// A turn of the loop comes soon, whatever happens.
+/// Starts the timer for the next try, unless it runs.
 fn look_again(state: &mut State) {
     if std::mem::replace(&mut state.protocols.toplevels.waits, true) {
         return;
@@ -165,12 +165,12 @@ fn look_again(state: &mut State) {
         None
     });
     if let Err(error) = inserted {
-        tracing::warn!(%error, "a list of windows may be told late");
+        tracing::warn!(%error, "a list of windows may be sent late");
         state.protocols.toplevels.waits = false;
     }
 }
 
-/// Whether the client of `object` has not read much of what it was told.
+/// Whether the client of `object` has much unread.
 fn is_behind(object: &impl Resource) -> bool {
     let client = object.client();
     client.is_some_and(|client| guard::account(&client).is_some_and(|account| account.is_behind()))

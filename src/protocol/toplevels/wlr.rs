@@ -1,4 +1,4 @@
-//! `zwlr_foreign_toplevel_manager_v1` 3: a bar sees windows, and closes, activates and arranges them.
+//! `zwlr_foreign_toplevel_manager_v1` 3: a bar lists windows, and closes, activates and arranges them.
 //!
 //! A handle whose window is gone does nothing.
 
@@ -24,11 +24,11 @@ use crate::shell::{self, WindowId, minimising};
 use crate::state::State;
 
 const VERSION: u32 = 3;
-/// Handles know of fullscreen windows from this version on, and of parents.
+/// Versions of a handle from which on it has the fullscreen state, and parents.
 const SAYS_FULLSCREEN: u32 = 2;
 const SAYS_PARENTS: u32 = 3;
 
-/// The global and the clients that listen.
+/// The global, and the managers that clients have bound.
 #[derive(Debug)]
 pub struct Managers {
     _global: GlobalId,
@@ -38,7 +38,8 @@ pub struct Managers {
 #[derive(Debug)]
 struct Manager {
     object: ZwlrForeignToplevelManagerV1,
-    /// Its client wants to hear of no new windows, or has destroyed it. Handles are told on.
+    /// The client has sent `stop` or has destroyed the manager: no new windows are sent, but existing handles are
+    /// updated.
     is_stopped: bool,
     handles: BTreeMap<WindowId, Known>,
 }
@@ -48,7 +49,7 @@ struct Manager {
 struct Known {
     handle: ZwlrForeignToplevelHandleV1,
     number: u64,
-    /// What was said of it; nothing yet of one that was just announced.
+    /// The state that was sent last; `None` right after the announcement.
     told: Option<Arc<Look>>,
 }
 
@@ -72,7 +73,7 @@ impl Managers {
         self.list.is_empty()
     }
 
-    /// Tells everybody what he does not know. Returns whether all know all then.
+    /// Sends all changes. Returns whether every client is up to date.
     pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
         let all_know = self.list.iter_mut().fold(true, |all_know, manager| all_know & manager.tell(looks, display));
         self.list.retain(|manager| !manager.is_stopped || !manager.handles.is_empty());
@@ -86,7 +87,7 @@ impl Managers {
 }
 
 impl Manager {
-    /// Tells it what it does not know, as far as it reads that. Returns whether it knows all then.
+    /// Sends changes as far as the client reads them. Returns whether the client is up to date.
     fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
         self.handles.retain(|id, known| {
             let gone = looks.get(id).is_none_or(|look| look.number != known.number);
@@ -102,12 +103,12 @@ impl Manager {
             if is_behind(&self.object) {
                 return false;
             }
-            // None for a client that has just gone.
+            // `None` if the client has just disconnected.
             if self.announce(*id, look.number, display).is_none() {
                 return true;
             }
         }
-        // Parents are named when all are known.
+        // After all announcements, because a state may name another window as its parent.
         for (id, look) in looks {
             let Some(known) = self.handles.get(id).filter(|known| !known.knows(look)) else { continue };
             if is_behind(&known.handle) {
@@ -153,7 +154,7 @@ impl Manager {
         handle.done();
     }
 
-    /// Its client bound another `wl_output`: windows on that say so.
+    /// Sends `output_enter` for a `wl_output` that the client has just bound.
     fn output_bound(&self, output: &Output, object: &WlOutput) {
         let is_its = |known: &&Known| known.handle.id().same_client_as(&object.id());
         let on = |known: &&Known| known.told.as_ref().is_some_and(|told| told.output.as_ref() == Some(output));
@@ -164,7 +165,7 @@ impl Manager {
     }
 }
 
-/// As an event carries them: an array of numbers.
+/// The states as an event carries them: an array of 32-bit numbers.
 fn flags(look: &Look, version: u32) -> Vec<u8> {
     let fullscreen = look.fullscreen && version >= SAYS_FULLSCREEN;
     let all = [
@@ -188,7 +189,7 @@ impl GlobalDispatch<ZwlrForeignToplevelManagerV1, (), State> for Handlers {
         let object = init.init(manager, ());
         let toplevels = &mut state.protocols.toplevels;
         toplevels.wlr.list.push(Manager { object, is_stopped: false, handles: BTreeMap::new() });
-        // It hears of all there are with this turn.
+        // Makes this turn's refresh send all windows to the new manager.
         toplevels.basis = None;
     }
 
@@ -237,7 +238,7 @@ impl Dispatch<ZwlrForeignToplevelHandleV1, WindowId, State> for Handlers {
         }
         let window = state.shell.window(*id).filter(|window| window.is_mapped());
         let Some(window) = window else { return };
-        // Its client would be thrown out for what a taskbar asks of it.
+        // The window's client is behind: more events would fill its socket and disconnect it.
         if !window.hears_more() && !matches!(request, Request::Activate { .. }) {
             return;
         }
@@ -251,7 +252,7 @@ impl Dispatch<ZwlrForeignToplevelHandleV1, WindowId, State> for Handlers {
             }
             Request::UnsetFullscreen => shell::unfullscreen(state, &surface),
             Request::SetMinimized => minimising::minimise(state, *id),
-            // Elsewhere too, a window that is brought back by a taskbar has the focus.
+            // As in other compositors, a window that a taskbar restores gets the focus.
             Request::UnsetMinimized if state.shell.is_minimised(*id) => shell::activate(state, Some(*id)),
             Request::Activate { .. } => shell::activate(state, Some(*id)),
             Request::Close => shell::close(state, *id),

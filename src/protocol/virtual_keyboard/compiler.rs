@@ -1,8 +1,8 @@
-//! The thread that reads and compiles clients' keymaps, and knows those that it has compiled lately.
+//! The thread that reads and compiles clients' keymaps, with a cache of recent keymaps.
 //!
 //! ```text
-//!  keyboards ── one keymap each at a time ──► in line, client after client ──► memory: read ─┬► known? ─► compiled
-//!                                                                     else: a reader of its own ┘
+//!  keyboards ── one keymap each at a time ──► queue, client after client ──► memory: read ─┬► cached? ─► compiled
+//!                                                                    else: its own reader ─┘
 //! ```
 
 use std::collections::VecDeque;
@@ -21,22 +21,22 @@ use crate::input::keymap::Keymap;
 use crate::state::State;
 use upbeat_record::faults::{self, Fault};
 
-/// What it does can wait for those who draw.
+/// The thread has a low priority, because its work is less urgent than drawing.
 const NICENESS: i32 = 5;
-/// Stack of a thread that reads a file, in bytes: the text is not on it.
+/// Stack of a thread that reads a file, in bytes; the text is on the heap.
 const READER_STACK: usize = 64 * 1024;
 
-/// What became of a keymap: whose, the number it was handed over with, and what it is if it can be used.
+/// Result for a keymap: its keyboard, its number, and the compiled keymap or the reason why it cannot be used.
 pub(super) type Compiled = (KeyboardId, u64, Result<Arc<Keymap>, Refusal>);
 
-/// What is to be compiled.
+/// Where the text of a keymap comes from.
 #[derive(Debug)]
 enum Source {
-    /// Nobody is waited for who reads it.
+    /// A memory file: reading it never blocks.
     Memory(KeymapFile),
-    /// A reader of its own is needed.
+    /// Reading it may block, so it needs a reader thread.
     Disk(KeymapFile),
-    /// It was read already.
+    /// A reader thread has read it.
     Text(Result<String, Refusal>),
 }
 
@@ -47,7 +47,7 @@ struct Job {
     source: Source,
 }
 
-/// Who waits: clients take turns.
+/// The queue of keymaps: clients take turns.
 #[derive(Debug, Default)]
 struct Line {
     clients: VecDeque<(Owner, VecDeque<Job>)>,
@@ -63,7 +63,7 @@ impl Line {
         }
     }
 
-    /// The next, without those whose reader is not free yet.
+    /// The next keymap, skipping clients that must wait for a reader.
     fn pop(&mut self) -> Option<(Owner, Job)> {
         let Line { clients, readers, .. } = self;
         let may_go = |(owner, jobs): &(Owner, VecDeque<Job>)| match jobs.front() {
@@ -89,9 +89,9 @@ impl Line {
 struct Shared {
     line: Mutex<Line>,
     news: Condvar,
-    /// How a file is read.
+    /// The function that reads a file; tests use another.
     read: fn(KeymapFile) -> Result<String, Refusal>,
-    /// How long that may take.
+    /// The time limit for reading a file.
     limit: Duration,
 }
 
@@ -109,23 +109,23 @@ impl Shared {
         self.news.notify_one();
     }
 
-    /// A reader has ended.
+    /// A reader thread has ended.
     fn was_read(&self, reader: u64, owner: Owner, text: Result<String, Refusal>) {
         let mut line = self.line();
         if let Some((keyboard, number)) = line.readers.end(reader) {
             line.push(owner, Job { keyboard, number, source: Source::Text(text) });
         }
-        // Others may have waited for the reader.
+        // Wakes the compiler even without a new job, because other files may have waited for the reader.
         self.news.notify_one();
     }
 }
 
-/// Compiles keymaps on a thread of its own. Dropped, it ends with the one that it compiles.
+/// Compiles keymaps on a thread of its own. When dropped, the thread ends after its current keymap.
 #[derive(Debug)]
 pub(super) struct Compiler(Arc<Shared>);
 
 impl Compiler {
-    /// Starts the thread. `compiled` hears what became of each keymap.
+    /// Starts the thread. `compiled` is called on the main thread with the result for each keymap.
     pub fn start(handle: &LoopHandle<'static, State>, compiled: fn(&mut State, Compiled)) -> io::Result<Self> {
         let (tell, done) = channel::channel();
         let heard = handle.insert_source(done, move |event, (), state| match event {
@@ -146,13 +146,12 @@ impl Compiler {
         Ok(Compiler(shared))
     }
 
-    /// Hands a keymap over.
     pub fn compile(&self, owner: Owner, keyboard: KeyboardId, number: u64, file: KeymapFile) {
         let source = if file.is_memory() { Source::Memory(file) } else { Source::Disk(file) };
         self.0.push(owner, Job { keyboard, number, source });
     }
 
-    /// Nobody waits for the keymap of `keyboard` any more.
+    /// Removes the keymaps of `keyboard` from the queue.
     pub fn forget(&self, keyboard: KeyboardId) {
         self.0.line().forget(keyboard);
     }
@@ -165,7 +164,7 @@ impl Drop for Compiler {
     }
 }
 
-/// What comes next, once there is something; `None` at the end.
+/// Waits for the next keymap; `None` when the thread is to end.
 fn next(shared: &Shared, known: &mut Known) -> Option<(Owner, Job)> {
     let mut line = shared.line();
     loop {
@@ -213,7 +212,7 @@ fn work(shared: &Arc<Shared>, tell: &Sender<Compiled>) {
     }
 }
 
-/// Has a file read that nobody knows how long that takes of, if there is anybody to do it.
+/// Starts a reader thread for a file whose reading may block, if one is available.
 fn read_elsewhere(shared: &Arc<Shared>, owner: Owner, wanted: Wanted, file: KeymapFile) -> Result<(), Refusal> {
     let mut line = shared.line();
     if line.readers.turn(&owner) != Turn::Now {
@@ -228,7 +227,7 @@ fn read_elsewhere(shared: &Arc<Shared>, owner: Owner, wanted: Wanted, file: Keym
         theirs.was_read(reader, owner, text);
     };
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(read)) {
-        tracing::warn!(%error, "nobody reads a keymap");
+        tracing::warn!(%error, "cannot start a thread that reads a keymap");
         shared.line().readers.end(reader);
         return Err(Refusal::Unread);
     }
@@ -255,7 +254,7 @@ mod tests {
         assert_eq!(order, [0, 3, 2].map(KeyboardId::Virtual));
     }
 
-    /// A file on a disk that cannot be read before [`GATE`] opens, where its text says so.
+    /// A file on a disk. If its text is "hangs", it cannot be read before [`GATE`] opens.
     fn on_disk(text: &str) -> KeymapFile {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
@@ -276,7 +275,7 @@ mod tests {
     fn reads_that_never_return_cost_those_their_keymaps_whose_they_are_and_nobody_else() {
         const GOOD: &str = "xkb_keymap { xkb_keycodes \"k\" { <a> = 38; }; xkb_types \"t\" {}; xkb_compat \"c\" {}; \
             xkb_symbols \"s\" {}; };";
-        // Far more than the readers that there are at a time.
+        // Far more clients than there may be readers at a time.
         const JAMMERS: usize = 20;
         let closed = GATE.lock().unwrap();
         let (tell, heard) = channel::channel();
@@ -294,13 +293,14 @@ mod tests {
         while refused < 2 * JAMMERS || accepted == 0 {
             match heard.recv().unwrap() {
                 (keyboard, _, Ok(_)) if keyboard == other => accepted += 1,
-                // On a machine that is busy he may be late himself; the others' threads hang on.
+                // On a busy machine even the good client's file may be late, so it is sent again. The hanging threads
+                // stay.
                 (keyboard, ..) if keyboard == other => compiler.compile(good.clone(), other, 1, on_disk(GOOD)),
                 (keyboard, _, Err(Refusal::Unread)) if keyboard == one => refused += 1,
                 wrong => panic!("{wrong:?}"),
             }
         }
-        // Who does not hang any more is read again.
+        // A client whose file no longer hangs gets readers again.
         drop(closed);
         while !compiler.0.line().readers.is_empty() {
             std::thread::yield_now();

@@ -1,4 +1,4 @@
-//! The text of a keymap, out of the file that a client hands over.
+//! Reads the text of a keymap from the file that a client hands over.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,13 +12,13 @@ pub(super) const MAX_KEYMAP_BYTES: u32 = 1 << 20;
 /// Why a keymap cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is none.
+    /// Its text is no valid keymap.
     Unusable,
-    /// Nobody could read it, or not in time: it may be one all the same.
+    /// The file could not be read, or not in time, so the client may not be at fault.
     Unread,
 }
 
-/// A file with the text of a keymap, which nobody has looked at yet.
+/// A client's file with the text of a keymap, not checked or read yet.
 #[derive(Debug)]
 pub struct KeymapFile {
     file: Lent,
@@ -26,27 +26,27 @@ pub struct KeymapFile {
 }
 
 impl KeymapFile {
-    /// `file` has up to `size` bytes of text.
+    /// `size`: length of the text in bytes at most.
     pub fn new(file: OwnedFd, size: u32) -> Self {
         KeymapFile { file: Lent::new(file), size }
     }
 
-    /// The same of a client's, whose `account` it is on until it is closed.
+    /// As [`new`](Self::new); `account` counts the descriptor for its client until it is closed.
     pub fn counted(file: OwnedFd, size: u32, account: Option<Account>) -> Self {
         KeymapFile { file: Lent::counted(file, account), size }
     }
 
-    /// Whether it lies in memory, where no read waits.
+    /// Whether it is a memory file, whose reading never blocks.
     pub fn is_memory(&self) -> bool {
         self.file.is_memory()
     }
 
-    /// The text. Only regular files (memory files among them) are read, so that a pipe cannot stall whoever reads, and none
-    /// that lies with somebody who may not answer; reading instead of mapping means that a file that shrinks meanwhile is
-    /// only a short read.
+    /// The text. Only regular files (including memory files) are read, because a pipe could block the reader, and only
+    /// files on local file systems. The file is read and not mapped, so that a file which shrinks meanwhile only
+    /// results in a short read.
     ///
     /// # Errors
-    /// When there is no text, or it may not be read.
+    /// When the file has no text, or may not be read.
     pub fn read(self) -> Result<String, Refusal> {
         let (file, account) = self.file.take_counted().ok_or(Refusal::Unread)?;
         if !lent_files::is_at_hand(file.as_fd()) {

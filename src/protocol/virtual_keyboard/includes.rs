@@ -1,11 +1,11 @@
-//! How many files the text of a keymap includes.
+//! Counts the files that the text of a keymap includes.
 
-/// Words that include what the text after them names (`xkbcommon` has five for the same).
+/// Keywords that include the file named after them (`xkbcommon` has five of them).
 const WORDS: [&[u8]; 5] = [b"include", b"augment", b"override", b"replace", b"alternate"];
 
-/// How many files `text` includes; each may include others. One text may name several (`"pc+us"`).
+/// How many files `text` includes directly. One statement may name several (`"pc+us"`), and each file may include more.
 pub(super) fn count(text: &str) -> usize {
-    // Where a quotation mark is masked, one age of the library ends a text and another does not.
+    // The larger count, because versions of the library disagree whether an escaped quotation mark ends a string.
     count_where(text, true).max(count_where(text, false))
 }
 
@@ -35,7 +35,7 @@ fn count_where(text: &str, masks: bool) -> usize {
     count
 }
 
-/// The length of the word, the name of a key or the single sign that `text` begins with.
+/// The length of the word, key name or single character at the start of `text`.
 fn word(text: &[u8]) -> usize {
     let is_name = text.first() == Some(&b'<');
     let belongs = |byte: &&u8| match is_name {
@@ -45,12 +45,12 @@ fn word(text: &[u8]) -> usize {
     text.iter().take_while(belongs).count().max(1)
 }
 
-/// The length of the line that `text` begins with.
+/// The length of the first line of `text`.
 fn line(text: &[u8]) -> usize {
     text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len())
 }
 
-/// The length of what is quoted at the beginning of `text`, with its quotation marks.
+/// The length of the quoted string at the start of `text`, with its quotation marks.
 fn quoted(text: &[u8], masks: bool) -> usize {
     let mut is_masked = false;
     let end = text[1..].iter().position(|byte| {
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(count(none), 0);
         assert_eq!(count("\"us\" includes \"us\" include <a> \"us\" include"), 0);
         assert_eq!(count("include \"us"), 1);
-        // What looks like a quotation mark and is none, or the other way round, hides nothing.
+        // No quotation mark, real or apparent, can hide an include.
         for hidden in
             ["<\"> include \"us\"", "\"\\\"\" include \"us\"", "\"\\\" include \"us\"", "\"\\\\\" include \"us\""]
         {

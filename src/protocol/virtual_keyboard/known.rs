@@ -1,4 +1,4 @@
-//! Keymaps that were compiled lately.
+//! Cache of compiled keymaps.
 
 use std::hash::{BuildHasher, RandomState};
 use std::panic::AssertUnwindSafe;
@@ -7,38 +7,39 @@ use std::sync::Arc;
 use super::includes;
 use crate::input::keymap::{Blank, Keymap};
 
-/// Files that a keymap may include, each of which is read and compiled. One that was compiled before has none, made-up ones
-/// about five; thousands would have all others wait for tens of seconds.
+/// Files that a keymap may include, each of which is read and compiled. A keymap that a program has exported includes
+/// none, one written by hand about five. With thousands, the keymaps of other clients would wait for tens of seconds.
 const MOST_INCLUDES: usize = 64;
-/// Keymaps that are known: a session has two or three.
+/// Keymaps in the cache: a session uses two or three.
 const MOST_KNOWN: usize = 16;
-/// Bytes of all texts that are known: sixteen times the usual keymap and room for a large one. What is compiled of them
-/// takes about ten times as much.
+/// Bytes of all cached texts: sixteen times the usual keymap, and room for a large one. The compiled keymaps take about
+/// ten times as much.
 const MOST_KNOWN_BYTES: usize = 2 << 20;
 
-/// What was compiled lately, the latest last; texts that are no keymaps, too.
+/// Recently compiled texts, the last used last. Texts that are no valid keymaps are cached, too.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     hasher: RandomState,
     entries: Vec<(u64, String, Option<Arc<Keymap>>)>,
-    /// What the next is compiled in: making one takes as long as compiling does, and is done while nobody waits.
+    /// Context for compiling the next keymap. Creating one takes as long as compiling, so it is done while no keymap
+    /// waits.
     blank: Option<Blank>,
     cannot_prepare: bool,
 }
 
 impl Known {
-    /// Whether there is time to prepare for the next.
+    /// Whether the next context is to be created when there is time.
     pub fn lacks_blank(&self) -> bool {
         self.blank.is_none() && !self.cannot_prepare
     }
 
-    /// Prepares for the next.
+    /// Creates the next context.
     pub fn prepare(&mut self) {
         self.blank = caught(Blank::new);
         self.cannot_prepare = self.blank.is_none();
     }
 
-    /// What `text` is, if it is a keymap.
+    /// The compiled keymap, from the cache if possible; `None` if `text` is no valid keymap.
     pub fn compile(&mut self, text: String) -> Option<Arc<Keymap>> {
         let hash = self.hasher.hash_one(&text);
         let place = self.entries.iter().position(|(other, known, _)| *other == hash && *known == text);
@@ -70,10 +71,10 @@ impl Known {
     }
 }
 
-/// What `make` makes; nothing where that meets a bug.
+/// Calls `make` and turns a panic into `None`.
 fn caught<T>(make: impl FnOnce() -> Option<T>) -> Option<T> {
     std::panic::catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| {
-        tracing::error!("a keymap could not be compiled: a bug");
+        tracing::error!("panic while compiling a keymap");
         None
     })
 }
@@ -94,7 +95,7 @@ mod tests {
         assert!(known.compile("none".to_owned()).is_none());
         for number in 1..=MOST_KNOWN {
             known.compile(text(number)).unwrap();
-            // What is used again is not the first to go.
+            // A keymap that is used again is not evicted first.
             assert!(Arc::ptr_eq(&first, &known.compile(text(0)).unwrap()));
         }
         assert_eq!(known.entries.len(), MOST_KNOWN);

@@ -1,4 +1,4 @@
-//! What a virtual keyboard says, in order: keys wait behind the keymap that they are meant for.
+//! Keeps the order of a virtual keyboard's requests: keys wait for the keymap before them to be compiled.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,59 +21,58 @@ use crate::input::{self, InputEvent, KeyboardId};
 use crate::later;
 use crate::state::State;
 
-/// Of what waited so much is done in one go; then others have their turn. A key takes some microseconds.
+/// Waiting requests that are carried out in one go, at some microseconds each, so that other clients are not delayed.
 const AT_ONCE: usize = 128;
 
-/// One client has the keymap changed so seldom at most: all others are sent it, and compile it. A quick typist with a keymap
-/// for each letter needs no more.
+/// Least time between two keymap changes of one client, since each change is sent to all clients, which compile it. A
+/// fast typist with a keymap for each letter needs no more.
 const BETWEEN_CHANGES: Duration = Duration::from_millis(20);
 
-/// What a keyboard said before it went is done within so much time: hundreds of keymaps of the usual size. Nobody sees any
-/// more whose keys those are that come later.
+/// Time for the waiting requests of a destroyed keyboard: enough for hundreds of usual keymaps. If keys came later, the
+/// user could not tell their source.
 const KEPT: Duration = Duration::from_secs(1);
 
-/// A virtual keyboard.
 #[derive(Debug)]
 struct Keyboard {
     object: ZwpVirtualKeyboardV1,
     owner: Owner,
     has_keymap: bool,
-    /// Its keymap was not read: that it has none is not its fault.
+    /// Its keymap could not be read, so keys without a keymap are not the client's fault.
     was_not_read: bool,
-    /// Its keymap is put in force though it has no key to type with it.
+    /// A new keymap was compiled and is not in force yet. It will be, even without a key.
     is_new: bool,
     /// The number of the keymap that is being compiled.
     in_work: Option<u64>,
-    /// Those to be tried if that one is refused.
+    /// Older keymaps, to be tried if that keymap is refused.
     others: Row,
     waiting: Waiting,
-    /// It has been arranged that it goes on.
+    /// A timer for the next call of `go_on` runs.
     goes_on: bool,
-    /// Its object is gone; when this timer goes off, so is what it said.
+    /// The object is destroyed. When this timer fires, its waiting requests are dropped.
     closing: Option<RegistrationToken>,
 }
 
 impl Keyboard {
-    /// How many of its keymaps, and how much else of what it said, wait.
+    /// Number of its waiting keymaps, and of its waiting keys.
     fn count(&self) -> (usize, usize) {
         let (keymaps, strokes) = self.waiting.count();
         (keymaps + self.others.len() + usize::from(self.in_work.is_some()), strokes)
     }
 }
 
-/// All virtual keyboards.
+/// The virtual keyboards, and the compiler of their keymaps.
 #[derive(Debug, Default)]
 pub(super) struct Keyboards {
     list: BTreeMap<KeyboardId, Keyboard>,
     compiler: Option<Compiler>,
-    /// The number of the last keymap that was handed over.
+    /// The number of the last keymap that was given to the compiler.
     last: u64,
-    /// When clients had the keymap changed lately.
+    /// Time of each client's last keymap change.
     changes: HashMap<ClientId, std::time::Instant>,
 }
 
 impl Keyboards {
-    /// A keyboard of `client` is there.
+    /// Adds a keyboard of `owner`.
     pub fn add(&mut self, id: KeyboardId, object: ZwpVirtualKeyboardV1, owner: Owner) {
         let keyboard = Keyboard {
             object,
@@ -90,14 +89,14 @@ impl Keyboards {
         self.list.insert(id, keyboard);
     }
 
-    /// It is gone, and what it said and was not done yet with it.
+    /// Removes a keyboard and its waiting requests.
     fn remove(&mut self, id: KeyboardId) -> Option<Keyboard> {
         self.compiler.iter().for_each(|compiler| compiler.forget(id));
         self.list.remove(&id)
     }
 
-    /// Whether what `id` said is to be done though its object is gone: keys are, and there is room for them. All that are
-    /// gone may have as much waiting as one client.
+    /// Whether the waiting keys of the destroyed keyboard `id` are still to be sent. All destroyed keyboards together
+    /// may have as many waiting requests as one client.
     fn is_to_be_heard(&mut self, id: KeyboardId) -> bool {
         let Some(keyboard) = self.list.get_mut(&id) else { return false };
         keyboard.waiting.drop_idle_keymaps();
@@ -111,13 +110,13 @@ impl Keyboards {
         keymaps <= Kind::WaitingKeymaps.most() as usize && others <= Kind::WaitingKeys.most() as usize
     }
 
-    /// Whether anything waits for a keymap.
+    /// Whether any request waits for a keymap.
     pub fn is_waiting(&self) -> bool {
         let waits = |keyboard: &Keyboard| keyboard.is_new || keyboard.in_work.is_some() || !keyboard.waiting.is_empty();
         self.list.values().any(waits)
     }
 
-    /// Notes that `client` has the keymap changed, if it may already; else how long it has to wait.
+    /// Counts a keymap change of `client`. Returns how long it must wait if the last change is too recent.
     fn may_change(&mut self, client: ClientId) -> Result<(), Duration> {
         let now = std::time::Instant::now();
         self.changes.retain(|_, last| now.saturating_duration_since(*last) < BETWEEN_CHANGES);
@@ -135,12 +134,12 @@ fn list(state: &mut State) -> &mut BTreeMap<KeyboardId, Keyboard> {
     &mut state.protocols.virtual_keyboard.keyboards.list
 }
 
-/// A keyboard said something: it is done at once, if nothing waits.
+/// Queues a request, and carries it out at once if it need not wait.
 pub(super) fn said(state: &mut State, client: &Client, id: KeyboardId, said: Said) {
     let display = state.display_handle.clone();
     let Some(keyboard) = list(state).get_mut(&id) else { return };
     let kinds: &[Kind] = match said {
-        // Its descriptor counts by itself, until it is closed.
+        // The keymap's descriptor is counted separately, until it is closed.
         Said::Keymap(_) => &[Kind::WaitingKeymaps],
         Said::Stroke(_) => &[Kind::WaitingKeys],
     };
@@ -149,11 +148,12 @@ pub(super) fn said(state: &mut State, client: &Client, id: KeyboardId, said: Sai
     go_on(state, id);
 }
 
-/// The object of a keyboard is gone: the keys that wait are heard still, and then it is gone itself.
+/// The keyboard's object is destroyed: its waiting keys are still sent, and then the keyboard is removed.
 pub(super) fn gone(state: &mut State, id: KeyboardId) {
     if !state.protocols.virtual_keyboard.keyboards.is_to_be_heard(id) {
         state.protocols.virtual_keyboard.keyboards.remove(id);
-        // Not now: its client may be going, and its surfaces must not be named meanwhile (see `input::focus::lost`).
+        // Not now, because its client may be going, and its surfaces must not be named meanwhile (see
+        // `input::focus::lost`).
         later::soon(state, move |state| keyboard::remove(state, id));
         return;
     }
@@ -165,13 +165,13 @@ pub(super) fn gone(state: &mut State, id: KeyboardId) {
     match closing {
         Ok(timer) => list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.closing = Some(timer)),
         Err(error) => {
-            tracing::error!(%error, "keys of a virtual keyboard are lost");
+            tracing::error!(%error, "cannot start a timer: the last keys of a virtual keyboard are lost");
             later::soon(state, move |state| finish(state, id));
         }
     }
 }
 
-/// A keyboard whose object is gone goes too, and what it holds is released.
+/// Removes a destroyed keyboard and releases its pressed keys.
 fn finish(state: &mut State, id: KeyboardId) {
     let keyboard = state.protocols.virtual_keyboard.keyboards.remove(id);
     keyboard.and_then(|keyboard| keyboard.closing).into_iter().for_each(|timer| state.loop_handle.remove(timer));
@@ -194,18 +194,19 @@ fn act(state: &mut State, id: KeyboardId, stroke: Stroke) {
     }
 }
 
-/// Starts who compiles keymaps, if nobody does yet: the first is compiled sooner when a keyboard is there before it.
+/// Starts the compiler if it does not run. Called when a keyboard is created, so that its first keymap is compiled
+/// sooner.
 pub(super) fn prepare(state: &mut State) {
     let State { protocols, loop_handle, .. } = state;
     let compiler = &mut protocols.virtual_keyboard.keyboards.compiler;
     if compiler.is_none() {
         *compiler = Compiler::start(loop_handle, compiled)
-            .inspect_err(|error| tracing::error!(%error, "nobody compiles the keymaps of virtual keyboards"))
+            .inspect_err(|error| tracing::error!(%error, "cannot start the thread that compiles keymaps"))
             .ok();
     }
 }
 
-/// Has the newest of these compiled. Whether there was one.
+/// Compiles the newest keymap of `row`. Returns whether there was one.
 fn hand_over(state: &mut State, id: KeyboardId, mut row: Row) -> bool {
     let Some((file, _)) = row.newest() else { return false };
     prepare(state);
@@ -245,7 +246,8 @@ fn accepted(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
     keyboard::remember_keymap(state, id, keymap);
 }
 
-/// No error is defined for it; the keyboard stays with the keymap that it had, and without one its keys are errors.
+/// Logs a refused keymap, since the protocol has no error for it. The keyboard keeps its former keymap; without any,
+/// its keys are protocol errors.
 pub(super) fn refused(state: &mut State, id: KeyboardId) {
     let Some(client) = list(state).get(&id).and_then(|keyboard| keyboard.object.client()) else { return };
     if let Some(more) = guard::complaint(&client, "keymap") {
@@ -253,11 +255,11 @@ pub(super) fn refused(state: &mut State, id: KeyboardId) {
     }
 }
 
-/// Does what waited, as far as it can.
+/// Carries out waiting requests as far as possible.
 fn go_on(state: &mut State, id: KeyboardId) {
     for _ in 0..AT_ONCE {
         let Some(keyboard) = list(state).get(&id).filter(|one| one.in_work.is_none() && !one.goes_on) else { return };
-        // A keymap that another follows at once is nobody's business, unless that one is refused.
+        // A keymap followed by another keymap is not put in force, unless the later keymap is refused.
         let needs_keymap = match keyboard.waiting.front() {
             Some(Next::Keymaps(_)) => false,
             Some(Next::Stroke(..)) => keyboard.has_keymap,
@@ -277,7 +279,7 @@ fn go_on(state: &mut State, id: KeyboardId) {
     go_on_after(state, id, Duration::ZERO);
 }
 
-/// Puts the keymap of a keyboard in force, if it is time; else how long that has to wait.
+/// Puts the keyboard's keymap in force. Returns how long that must wait if the client's last change is too recent.
 fn put_in_force(state: &mut State, id: KeyboardId) -> Result<(), Duration> {
     if !keyboard::is_told(state, id)
         && let Some(client) = list(state).get(&id).map(|keyboard| keyboard.owner.client.clone())
@@ -298,7 +300,7 @@ fn go_on_after(state: &mut State, id: KeyboardId, wait: Duration) {
         None
     });
     if let Err(error) = inserted {
-        tracing::warn!(%error, "keys of a virtual keyboard wait for the next one");
+        tracing::warn!(%error, "cannot start a timer: keys of a virtual keyboard wait for its next request");
         list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.goes_on = false);
     }
 }

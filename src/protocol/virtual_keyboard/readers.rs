@@ -1,13 +1,13 @@
-//! Who reads keymaps that lie on disks: a thread for each, for nobody knows how long that takes.
+//! Reader threads for keymap files on disks: one for each file, because a read may block for any time.
 //!
-//! A read that never returns keeps its thread for good: nothing can be done to it in the kernel. So whoever hands over
-//! what hangs is refused further readers, as are all of his process, while others have theirs:
+//! A read that never returns keeps its thread for good, since it cannot be interrupted in the kernel. So a client with
+//! a read that hangs gets no further readers, nor does any other client of its process; all other clients do:
 //!
 //! ```text
-//!   a client's file ─┬─ a reader of his process is late ────────────► refused
-//!                    ├─ he is being read already, or no reader free ─► waits in line
-//!                    └─ else ─► read ─┬─ in time ───────────────────► compiled
-//!                                     └─ late: nobody waits any more ► refused; the thread is not counted as free
+//!   a client's file ─┬─ a reader of its process is late ─────────────► refused
+//!                    ├─ another of its files is read, or none is free ► waits in the queue
+//!                    └─ else ─► read ─┬─ in time ────────────────────► compiled
+//!                                     └─ late: no longer waited for ─► refused; the thread counts as late
 //! ```
 
 use std::time::{Duration, Instant};
@@ -19,26 +19,26 @@ use smithay::reexports::wayland_server::{Client, DisplayHandle};
 use crate::guard;
 use crate::input::KeyboardId;
 
-/// A file is read in so much time: a disk that slept needs some seconds to turn again.
+/// Time limit for reading a file: a disk needs some seconds to spin up.
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// Files of one process that are read at the same time.
+/// Readers of one process at the same time.
 const MOST_OF_PROCESS: usize = 2;
-/// Files of all that are read in time at the same time: more only wait for the same disk.
+/// Readers of all clients at the same time, without late readers: more would only wait for the same disk.
 const MOST_READING: usize = 8;
-/// Threads whose reads hang: from so many processes somebody would have had to be started to jam them. Each has 64 KB at
+/// Late readers at most. To exhaust them, a user would have to start so many malicious processes. Each takes 64 KB at
 /// most.
 const MOST_LATE: usize = 64;
 
-/// Whose file it is.
+/// The client of a file, and its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(in crate::protocol) client: ClientId,
-    /// Nobody's, where this process itself made the connection.
+    /// `None` if unknown, or if this process itself made the connection, as tests do.
     pub(in crate::protocol) process: Option<Pid>,
 }
 
 impl Owner {
-    /// Who speaks as `client`.
+    /// The owner that stands for `client`.
     pub fn of(client: &Client, display: &DisplayHandle) -> Self {
         let process = guard::process_of(display, client).and_then(|process| Pid::from_raw(process.cast_signed()));
         Owner { client: client.id(), process: process.filter(|process| *process != rustix::process::getpid()) }
@@ -49,10 +49,10 @@ impl Owner {
     }
 }
 
-/// A keymap that somebody waits for: whose, and the number that it was handed over with.
+/// A keymap that a keyboard waits for: the keyboard and the keymap's number.
 pub(super) type Wanted = (KeyboardId, u64);
 
-/// Whether a file may be read.
+/// Whether and when a file may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     Now,
@@ -65,11 +65,10 @@ struct Reader {
     number: u64,
     owner: Owner,
     until: Instant,
-    /// None: it is late.
+    /// `None`: the reader is late.
     wanted: Option<Wanted>,
 }
 
-/// Everybody who reads.
 #[derive(Debug, Default)]
 pub(super) struct Readers {
     list: Vec<Reader>,
@@ -89,38 +88,37 @@ impl Readers {
         if is_being_read || is_full { Turn::Later } else { Turn::Now }
     }
 
-    /// One begins, and is late after `until`; the number of it.
+    /// Adds a reader, which is late after `until`. Returns its number.
     pub fn begin(&mut self, owner: Owner, wanted: Wanted, until: Instant) -> u64 {
         self.last += 1;
         self.list.push(Reader { number: self.last, owner, until, wanted: Some(wanted) });
         self.last
     }
 
-    /// One has ended. What it read is wanted by, if anybody still does.
+    /// Removes a reader. Returns the keymap that it has read, unless it was late.
     pub fn end(&mut self, number: u64) -> Option<Wanted> {
         let place = self.list.iter().position(|reader| reader.number == number)?;
         self.list.swap_remove(place).wanted
     }
 
-    /// Those who do not get what they wanted in time.
+    /// Marks readers as late whose time is over. Returns their keymaps.
     pub fn expire(&mut self, now: Instant) -> Vec<(Owner, Wanted)> {
         let late = self.list.iter_mut().filter(|reader| reader.until <= now);
         late.filter_map(|reader| reader.wanted.take().map(|wanted| (reader.owner.clone(), wanted))).collect()
     }
 
-    /// Whether nobody reads.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// When the next of them is late.
+    /// When the next reader is late.
     pub fn next_expiry(&self) -> Option<Instant> {
         self.list.iter().filter(|reader| reader.wanted.is_some()).map(|reader| reader.until).min()
     }
 }
 
-/// `count` clients, none of which is anybody's process.
+/// `count` clients without a known process.
 #[cfg(test)]
 pub(super) fn owners(count: usize) -> (smithay::reexports::wayland_server::Display<()>, Vec<Owner>) {
     let display = smithay::reexports::wayland_server::Display::<()>::new().unwrap();
@@ -174,7 +172,7 @@ mod tests {
         assert_eq!(readers.turn(&owners[20]), Turn::Later);
         assert_eq!(readers.expire(start + TIME_LIMIT).len(), MOST_READING);
         assert_eq!(readers.turn(&owners[20]), Turn::Now);
-        // Threads do not become more without end.
+        // The number of threads stays limited.
         for owner in &owners[1 + MOST_READING..] {
             readers.begin(owner.clone(), WANTED, start + TIME_LIMIT);
         }

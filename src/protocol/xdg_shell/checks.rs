@@ -1,6 +1,6 @@
-//! What Smithay 0.7 lets through in `xdg_wm_base`: sizes that are negative or zero where the protocol forbids it,
-//! numbers that overflow, buffers before the first configure, popups destroyed out of order. Each gets the
-//! protocol's own error, which ends the connection of that client and of no other.
+//! Checks that Smithay 0.7 lacks in `xdg_wm_base`: sizes that are negative or zero where the protocol forbids it,
+//! numbers that overflow, buffers before the first configure, popups destroyed out of order. Each gets the protocol's
+//! own error, which ends the connection of that client and of no other.
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::{self, XdgPopup};
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_positioner::{self, XdgPositioner};
@@ -26,7 +26,7 @@ use crate::{shell, surface};
 
 delegate!(global XdgWmBase: () => XdgShellState);
 
-/// Whether a popup can be placed with `positioner`; if not, the client of `surface` got the protocol's error.
+/// Whether a popup can be placed with `positioner`; if not, sends the protocol's error to the client of `surface`.
 pub fn positioner_is_complete(surface: &WlSurface, positioner: &PositionerState) -> bool {
     let complete = positioner.rect_size.w > 0
         && positioner.rect_size.h > 0
@@ -42,8 +42,7 @@ pub fn positioner_is_complete(surface: &WlSurface, positioner: &PositionerState)
     complete
 }
 
-/// Whether `surface`, which is about to become a window or popup, is none yet; if it is one, its client got the protocol's
-/// error.
+/// Whether `surface`, which is about to become a window or popup, is neither yet; if it is, sends the protocol's error.
 pub fn is_first_role(state: &State, surface: &WlSurface) -> bool {
     let is_first = state.shell.window_of_root(surface).is_none() && state.shell.popup(surface).is_none();
     if !is_first && let Some(xdg_surface) = state.shell.constructing() {
@@ -52,8 +51,7 @@ pub fn is_first_role(state: &State, surface: &WlSurface) -> bool {
     is_first
 }
 
-/// Checks what is about to be committed on a surface with an xdg role. Registered as a pre-commit hook when the role
-/// is given.
+/// Pre-commit check of a surface with an xdg role. The hook is registered when the role is given.
 pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
     let (has_new_buffer, limits) = guard::with_states(surface, |states| {
         let buffer = matches!(
@@ -81,7 +79,7 @@ pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSur
     }
 }
 
-/// Whether a surface may get an xdg_surface: it has no role of another kind, and neither has nor is about to get content.
+/// Whether a surface may get an xdg_surface: it has no other role, and no current or pending content.
 fn can_become_xdg(surface: &WlSurface) -> Result<(), (xdg_wm_base::Error, &'static str)> {
     if compositor::get_role(surface).is_some_and(|role| role != XDG_TOPLEVEL_ROLE && role != XDG_POPUP_ROLE) {
         return Err((xdg_wm_base::Error::Role, "the surface has another role"));
@@ -151,7 +149,7 @@ impl Dispatch<XdgSurface, XdgSurfaceUserData, State> for Handlers {
             }
             other => other,
         };
-        // The role's handler is called inside and finds here which xdg_surface it belongs to.
+        // The handler for the new role runs inside the call below, and takes its xdg_surface from here.
         state.shell.set_constructing(Some(xdg_surface.clone()));
         <XdgShellState as Dispatch<XdgSurface, XdgSurfaceUserData, State>>::request(
             state,
@@ -170,7 +168,7 @@ impl Dispatch<XdgSurface, XdgSurfaceUserData, State> for Handlers {
     }
 }
 
-/// Watches the commits of a surface that was just given an xdg role.
+/// Checks all commits of a surface that was just given an xdg role.
 pub fn watch_role(surface: &WlSurface, xdg_surface: Option<XdgSurface>) {
     let first_time = with_objects(surface, |objects| {
         let first_time = objects.surface.is_none();
@@ -257,12 +255,12 @@ impl Dispatch<XdgPositioner, XdgPositionerUserData, State> for Handlers {
         init: &mut DataInit<'_, State>,
     ) {
         use xdg_positioner::Request;
-        // Upper bounds only where Smithay has the lower ones (a size below one is its error to report).
+        // Only upper limits, because Smithay checks the lower ones (and sends the error for a size below one).
         let size = |value: i32| value.min(crate::bounds::MAX_EXTENT);
         let request = match request {
             Request::SetSize { width, height } => Request::SetSize { width: size(width), height: size(height) },
             Request::SetAnchorRect { x, y, width, height } if width >= 0 && height >= 0 => {
-                // An empty anchor rectangle is allowed; Smithay 0.7 refuses it, so it becomes a point of one pixel.
+                // An empty anchor rectangle is allowed. Smithay 0.7 refuses it, so it becomes a point of one pixel.
                 let (width, height) = (size(width).max(1), size(height).max(1));
                 Request::SetAnchorRect { x: coordinate(x), y: coordinate(y), width, height }
             }

@@ -1,8 +1,8 @@
 //! `xdg_wm_base` 6: windows and popups.
 //!
-//! Requests are checked in [`checks`] and handed to [`shell`], which decides what they mean. What a
-//! client acknowledged takes effect with the commit that follows it (`shell::configure`), not at once as in Smithay
-//! 0.7, since commits may wait in the content-update queue.
+//! Requests are checked in [`checks`] and passed to [`shell`], which decides their effect. An acknowledged configure
+//! takes effect with the following commit (`shell::configure`), not at once as in Smithay 0.7, since commits may wait
+//! in the content-update queue.
 
 pub mod checks;
 
@@ -21,7 +21,7 @@ use crate::input;
 use crate::shell;
 use crate::state::State;
 
-/// Advertises the global. Window menus are not offered: menus are the client's to draw.
+/// Advertises the global. Window menus are not offered: the client draws its own.
 pub fn new(display: &DisplayHandle) -> XdgShellState {
     let capabilities = [WmCapabilities::Fullscreen, WmCapabilities::Maximize, WmCapabilities::Minimize];
     XdgShellState::new_with_capabilities::<State>(display, capabilities)

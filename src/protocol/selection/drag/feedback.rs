@@ -1,8 +1,8 @@
 //! The source of a drag, and the feedback that its client gets: the type and the action of its target, and the outcome.
 //!
-//! A target may change its mind with every request. Only changes are sent, and only while the client of the source has
-//! room; it would be disconnected for requests of another client otherwise. A client without room is told the newest state
-//! when it has read on ([`catch_up`](super::catch_up)).
+//! A target may change its answer with every request. Only changes are sent, and only while the socket of the source's
+//! client has room, because otherwise requests of another client would disconnect it. When that client has read on, it
+//! is sent the newest state ([`catch_up`](super::catch_up)).
 
 use std::os::fd::BorrowedFd;
 
@@ -21,21 +21,20 @@ pub(super) struct TargetState {
 }
 
 impl TargetState {
-    /// Nothing is accepted.
     pub const NONE: TargetState = TargetState { mime_type: None, action: DndAction::None };
 }
 
-/// The source, and the target state that it was told last.
+/// The source, and the target state that was sent to it last.
 #[derive(Debug)]
 pub(super) struct SourceFeedback {
     source: WlDataSource,
-    /// It named its actions before the drag.
+    /// The source has sent `set_actions`.
     has_actions: bool,
     current: TargetState,
     sent: TargetState,
     /// A target has answered, if only that it accepts nothing.
     is_answered: bool,
-    /// The source was told a type, or that none is accepted.
+    /// The source was sent a type, or that none is accepted.
     was_told_target: bool,
 }
 
@@ -55,8 +54,8 @@ impl SourceFeedback {
         self.source.is_alive()
     }
 
-    /// Its actions. A source that knows of none, or that never named any, is copied, as with wlroots: nothing could be dropped
-    /// otherwise.
+    /// Its actions. A source that sets none, or no known action, is copied, as in wlroots, because otherwise nothing
+    /// could be dropped.
     pub fn actions(&self) -> DndAction {
         let named = with_source_metadata(&self.source, |source| source.dnd_action).unwrap_or(DndAction::None);
         let is_old = self.source.version() < wl_data_source::REQ_SET_ACTIONS_SINCE;
@@ -85,7 +84,7 @@ impl SourceFeedback {
         self.set_target(state);
     }
 
-    /// The state of the target is this from now on.
+    /// Sets the state of the target.
     pub fn set_target(&mut self, state: TargetState) {
         self.current = state;
         self.send_with_room();
@@ -99,7 +98,7 @@ impl SourceFeedback {
         }
     }
 
-    /// Sends what has changed of the target state.
+    /// Sends the changes of the target state.
     fn send(&mut self) {
         let (before, now) = (std::mem::replace(&mut self.sent, self.current.clone()), &self.sent);
         if before.action != now.action && self.source.version() >= wl_data_source::EVT_ACTION_SINCE {
@@ -111,7 +110,7 @@ impl SourceFeedback {
         }
     }
 
-    /// It was dropped on a target.
+    /// The data was dropped on a target.
     pub fn dropped(&mut self) {
         if self.source.is_alive() && self.source.version() >= wl_data_source::EVT_DND_DROP_PERFORMED_SINCE {
             self.send();
@@ -119,7 +118,7 @@ impl SourceFeedback {
         }
     }
 
-    /// The target has all data that it wanted, and has done `action` with it.
+    /// The target has received all data, and has done `action` with it.
     pub fn finished(&mut self, action: DndAction) {
         if self.source.is_alive() && self.source.version() >= wl_data_source::EVT_DND_FINISHED_SINCE {
             self.current.action = action;
@@ -128,7 +127,7 @@ impl SourceFeedback {
         }
     }
 
-    /// It was dropped, and the target has not finished with it.
+    /// The data was dropped, but the transfer has failed.
     pub fn failed(&self) {
         cancel(&self.source);
     }
@@ -141,8 +140,8 @@ impl SourceFeedback {
     }
 }
 
-/// Tells `source` that its drag is over without effect. Returns `false` where there is no event for that: before version 3
-/// `cancelled` says only that another source has replaced this one.
+/// Sends `source` that its drag has ended without effect. Returns `false` if there is no event for that: before version
+/// 3 `cancelled` only means that another source has replaced this one.
 pub(super) fn cancel(source: &WlDataSource) -> bool {
     let hears = source.version() >= wl_data_source::EVT_DND_FINISHED_SINCE;
     if hears && source.is_alive() {

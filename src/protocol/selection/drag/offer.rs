@@ -18,7 +18,7 @@ use crate::state::State;
 #[derive(Debug)]
 pub struct DragOffer(Arc<Mutex<Visit>>);
 
-/// Makes an offer for `device` and sends the types and the actions of the source.
+/// Creates an offer for `device` and sends the types and actions of the source.
 pub(super) fn make(
     client: &Client,
     display: &DisplayHandle,
@@ -56,7 +56,8 @@ impl Dispatch<WlDataOffer, DragOffer, State> for Handlers {
         match request {
             Request::Accept { mime_type, .. } => visit.accept(offer, mime_type),
             Request::Receive { mime_type, fd } => {
-                // The owner would be thrown out for what others ask of it. The descriptor is closed: nothing comes.
+                // The owner is behind: more events would fill its socket and disconnect it. The descriptor is closed,
+                // so that the client reads an empty file.
                 let is_read = state.protocols.selection.are_read_by_owners("wl_data_offer", &state.display_handle);
                 if is_read && visit.may_receive(offer) {
                     let feedback = lock(visit.feedback());
@@ -72,7 +73,7 @@ impl Dispatch<WlDataOffer, DragOffer, State> for Handlers {
             }
             Request::SetActions { dnd_actions, preferred_action } => {
                 let WEnum::Value(actions) = dnd_actions else {
-                    return offer.post_error(Error::InvalidActionMask, "there are no such actions");
+                    return offer.post_error(Error::InvalidActionMask, "unknown actions");
                 };
                 let single = [DndAction::None, DndAction::Copy, DndAction::Move, DndAction::Ask];
                 let WEnum::Value(preferred) = preferred_action else {

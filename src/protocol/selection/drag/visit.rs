@@ -1,7 +1,7 @@
 //! The offers of one drag to one client, from `enter` until the transfer has ended.
 //!
-//! A client may have several devices, each of another library that knows nothing of the others. So each offer has a type, an
-//! action and an end of its own. The source is told of the offer that can be dropped on.
+//! A client may have several devices, each of a library that does not know of the others. So each offer has its own
+//! type, action and end. The source gets the state of the offer that can be dropped on.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,9 +21,9 @@ pub(super) const SAYS_ACTIONS: u32 = wl_data_offer::EVT_ACTION_SINCE;
 enum VisitPhase {
     /// The drag is on a surface of the client.
     Over,
-    /// It was dropped there, and the client transfers the data.
+    /// The data was dropped there, and the client transfers it.
     Dropped,
-    /// It has left, or the transfer has ended.
+    /// The drag has left, or the transfer has ended.
     Ended,
 }
 
@@ -31,7 +31,7 @@ enum VisitPhase {
 #[derive(Debug)]
 struct OfferState {
     offer: Weak<WlDataOffer>,
-    /// Version of the offer: a destroyed object does not say it.
+    /// Version of the offer, kept because a destroyed object does not have it any more.
     version: u32,
     device: WlDataDevice,
     target: TargetState,
@@ -39,7 +39,7 @@ struct OfferState {
 }
 
 impl OfferState {
-    /// Whether it can be dropped on.
+    /// Whether the data can be dropped on this offer.
     fn is_target(&self) -> bool {
         self.device.is_alive() && self.target.mime_type.is_some() && !self.target.action.is_empty()
     }
@@ -50,7 +50,7 @@ impl OfferState {
 pub(super) struct Visit {
     feedback: Arc<Mutex<SourceFeedback>>,
     phase: VisitPhase,
-    /// After the drop: those that were dropped on.
+    /// After the drop: only the offers that were dropped on.
     offers: Vec<OfferState>,
 }
 
@@ -63,7 +63,7 @@ impl Visit {
         &self.feedback
     }
 
-    /// `offer` was made for `device`. An offer that knows no actions is copied.
+    /// Adds the `offer` of `device`. The action of an offer without actions is copy.
     pub fn add(&mut self, offer: &WlDataOffer, device: &WlDataDevice) {
         let version = offer.version();
         let copies = version < SAYS_ACTIONS;
@@ -93,8 +93,8 @@ impl Visit {
         lock(&self.feedback).set_target(self.nearest());
     }
 
-    /// The client accepts a type, or none. The type need not be one of the source: toolkits have names of their own for some, as
-    /// Qt, which accepts `text/x-moz-url` as `text/uri-list`, and which rejects by an empty name.
+    /// The client accepts a type, or none. The type need not be offered by the source, since toolkits map some types:
+    /// Qt accepts `text/x-moz-url` as `text/uri-list`, and rejects with an empty name.
     pub fn accept(&mut self, offer: &WlDataOffer, mime_type: Option<String>) {
         if self.phase != VisitPhase::Over {
             return;
@@ -112,7 +112,7 @@ impl Visit {
         }
         let action = self.choose(possible, preferred);
         if self.phase == VisitPhase::Dropped && action.is_empty() {
-            // It was sent before its client heard of the drop, which is done by the last action that it was told.
+            // The client sent it before it got the drop. The transfer keeps the last action that the client was sent.
             return;
         }
         let Some(state) = self.state_of(offer).filter(|state| state.target.action != action) else { return };
@@ -123,37 +123,37 @@ impl Visit {
         }
     }
 
-    /// Whether the data may be asked for by `offer`.
+    /// Whether `offer` may request the data.
     pub fn may_receive(&mut self, offer: &WlDataOffer) -> bool {
         self.state_of(offer).is_some_and(|state| !state.is_finished)
     }
 
-    /// Whether any offer can be dropped on.
+    /// Whether the data can be dropped on any offer.
     pub fn is_target(&self) -> bool {
         lock(&self.feedback).is_alive() && self.offers.iter().any(OfferState::is_target)
     }
 
-    /// It is dropped. Returns the devices of the offers that it is dropped on.
+    /// Drops the data. Returns the devices of the offers that it is dropped on.
     pub fn drop_on_targets(&mut self) -> Vec<WlDataDevice> {
         self.phase = VisitPhase::Dropped;
         self.offers.retain(OfferState::is_target);
         self.offers.iter().map(|state| state.device.clone()).collect()
     }
 
-    /// It goes on to another surface.
+    /// The drag moves on to another surface.
     pub fn leave(&mut self) {
         self.close();
         lock(&self.feedback).set_target(TargetState::NONE);
     }
 
-    /// Nothing more is asked for by these offers.
+    /// Ends these offers: they can request nothing more.
     pub fn close(&mut self) {
         self.phase = VisitPhase::Ended;
         self.offers.clear();
     }
 
-    /// The client is done with the data of `offer`. The first offer that is done ends the transfer for the source; others that
-    /// were dropped on may finish after it. Returns why it may not be done.
+    /// The client has finished with `offer`. The first offer that finishes ends the transfer for the source; other
+    /// offers that were dropped on may finish later. Returns an error text if the offer may not finish.
     pub fn finish(&mut self, offer: &WlDataOffer) -> Result<(), &'static str> {
         let phase = self.phase;
         let Some(state) = self.state_of(offer) else { return Err("nothing was dropped on this offer") };
@@ -178,8 +178,8 @@ impl Visit {
         lock(&self.feedback).finished(action);
     }
 
-    /// `offer` is destroyed. A client that knows no `finish` ends a transfer so; of others the transfer is cancelled with the
-    /// last offer that it was dropped on.
+    /// `offer` is destroyed. For an offer without `finish` this ends the transfer. For other offers the transfer is
+    /// cancelled with the last offer that was dropped on.
     pub fn offer_destroyed(&mut self, offer: &WlDataOffer) {
         let Some(index) = self.offers.iter().position(|state| state.offer == *offer) else { return };
         let OfferState { target, version, .. } = self.offers.remove(index);
@@ -191,7 +191,7 @@ impl Visit {
                 lock(&self.feedback).failed();
             }
             VisitPhase::Over => self.tell_source(),
-            // The source is told the action of a drop right before its end.
+            // The source gets the action of a drop right before its end.
             VisitPhase::Dropped => {}
         }
     }
