@@ -1,4 +1,4 @@
-//! A target: one refresh of one output that a frame can be made for.
+//! A target: one refresh of one output for which a frame can be made.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,15 +29,15 @@ impl RefreshIndex {
     }
 }
 
-/// One refresh, as it is published to whoever draws for it.
+/// One refresh, as it is published to the client that draws for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Which refresh of the output's grid.
+    /// The number of the refresh on the output's grid.
     pub id: RefreshIndex,
-    /// When scan-out of line 0 starts (`CLOCK_MONOTONIC`); the time that its content represents.
+    /// When scan-out of line 0 starts (`CLOCK_MONOTONIC`); the time that the frame's content represents.
     pub present: Instant,
-    /// By when content must be in the compositor's hands. Fixed when the target is published.
+    /// The deadline for content to reach the compositor. Fixed when the target is published.
     pub ready_by: Instant,
-    /// The distance to the refresh before it.
+    /// The distance from the previous refresh.
     pub interval: Span,
 }
