@@ -393,7 +393,7 @@ impl<T> Conductor<T> {
         drawing.filter_map(Pacer::drawing).any(|drawing| now - drawing.sent < interval)
     }
 
-    /// Whether all that happens has been foreseen for a while: nobody touches anything, nobody draws just in time.
+    /// Whether no unforeseen event happened for a while: no input, and no client that draws just in time.
     fn is_calm(&mut self, now: Instant) -> bool {
         let anybody = self.pacers().any(|pacer| pacer.is_drawing(now) || pacer.unfinished(now).count() > 0);
         if self.output.is_pressed() || anybody {

@@ -88,8 +88,8 @@ fn a_latch_that_nobody_draws_for_forgives_a_late_wake_up() {
 /// How long before the latch the first frame of a refresh was begun, and the second, if there was one.
 type Begun = (Span, Option<Span>);
 
-/// A client of which every fifth frame takes long is called back, commits, and asks for a second frame. Returns how long before
-/// the latch each was begun, and the last pair's refreshes.
+/// A client with a long frame every five frames is called back, commits, and asks for a second frame. Returns how long
+/// before the latch each frame was begun, and the refreshes of the last pair.
 fn two_shots(frames: usize) -> (Vec<Begun>, [Option<RefreshIndex>; 2]) {
     let (usual, long) = (Span::from_millis(3), Span::from_millis(8));
     let start = Instant::from_nanos(1_000_000_000);
@@ -116,7 +116,7 @@ fn two_shots(frames: usize) -> (Vec<Begun>, [Option<RefreshIndex>; 2]) {
         conductor.output_mut().need(Need::Content);
         conductor.shoot_again(client, now);
         let second = call(&mut conductor, &mut now);
-        // Now and then it is late, as half of them may be.
+        // Some second frames are late; half of them may be.
         let late = second.filter(|_| frame % 4 == 0).map(|_| now + long);
         if second.is_some() && late.is_none() {
             now += usual;
