@@ -53,7 +53,8 @@ impl Predictor for Kalman {
         };
         let mut elapsed = sample.at - state.at;
         if elapsed > RESTING {
-            // After a rest the old velocity means nothing, but the position is kept.
+            // After a rest the old velocity means nothing. The hand moved on at an unknown but recent time,
+            // so shorten `elapsed`.
             state.velocity = [0.0; 2];
             state.covariance = [MEASUREMENT_NOISE, 0.0, INITIAL_VELOCITY_VARIANCE];
             elapsed = RESTING / 4;
