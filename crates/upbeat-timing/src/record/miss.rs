@@ -10,7 +10,7 @@ use crate::time::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lost {
-    /// A newer frame took its place.
+    /// A newer frame replaced it.
     Superseded,
     /// The output was switched off or unplugged.
     Gone,
@@ -20,50 +20,50 @@ pub enum Lost {
     Device,
 }
 
-/// Who could have prevented a miss.
+/// The party that could have prevented a miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Blame {
-    /// The program took longer than it was given.
+    /// The client took longer than its budget.
     Client,
-    /// The compositor woke, asked, composed or submitted too late.
+    /// The compositor woke, called back, composed or submitted too late.
     Compositor,
-    /// The display did not show what it had in time.
+    /// The display did not show a frame that it had in time.
     Display,
-    /// It was decided so.
+    /// A policy decided it.
     Policy,
 }
 
 /// Why a frame was not shown at its target.
 ///
-/// Its [`Display`](fmt::Display) form is the second half of a sentence about the frame: `why_late` of upbeat-record puts the name of
-/// the window or output and the refresh in front.
+/// Its [`Display`](fmt::Display) form is the second half of a sentence about the frame: `why_late` of upbeat-record
+/// puts the name of the window or output and the refresh in front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum MissReason {
-    /// The client drew for longer than it was given.
+    /// The client drew for longer than its budget.
     ClientLate {
         /// From the scheduled callback to the commit (or to its fence).
         took: Span,
-        /// What it was given.
+        /// The client's budget for it.
         budget: Span,
-        /// How much of `took` its process was running, if known: the rest is waiting.
+        /// CPU time of the client within `took`, if known: the rest is waiting.
         cpu: Option<Span>,
-        /// How long after the latch it was ready.
+        /// How long after the latch the frame was ready.
         late_by: Span,
     },
     /// The client had not answered its callback when its refresh came.
     StillDrawing {
-        /// Since the callback was sent.
+        /// Time since the callback was sent.
         waited: Span,
-        /// What it was given.
+        /// The client's budget for it.
         budget: Span,
     },
-    /// The compositor sent the callback late, and in the time that was left the client could not make it.
+    /// The compositor sent the callback late, and the remaining time was too short for the client.
     CallbackLate {
-        /// How late it was sent.
+        /// How late the callback was sent.
         by: Span,
         /// How long the client then took.
         took: Span,
@@ -75,61 +75,61 @@ pub enum MissReason {
     },
     /// Earlier updates of the same surface had to be shown first.
     Queued {
-        /// How many.
+        /// The number of earlier updates.
         ahead: u8,
     },
-    /// It was ready in time, but the output composed nothing for that refresh.
+    /// The frame was ready in time, but the output composed nothing for that refresh.
     NotComposed {
-        /// How long before `ready_by` it was ready.
+        /// How long before `ready_by` the frame was ready.
         early_by: Span,
     },
-    /// Nothing of the window could be seen, so nothing was shown.
+    /// No part of the window was visible, so nothing was shown.
     NotVisible,
     /// The compositor woke late for the latch.
     WokeLate {
-        /// How late.
+        /// Delay of the wake-up.
         by: Span,
     },
     /// Composing took longer than expected.
     ComposeLate {
-        /// What it took.
+        /// The duration of composing.
         took: Span,
-        /// What it was expected to take.
+        /// The expected duration (budget).
         budget: Span,
     },
-    /// The frame was handed over in time, but its rendering finished too late.
+    /// The frame was submitted in time, but its rendering finished too late.
     RenderLate {
         /// How long after `submit_by`.
         by: Span,
     },
-    /// Neither waking nor composing was late, the hand-over was.
+    /// Waking and composing were in time, but the submission was late.
     SubmitLate {
         /// How long after `submit_by`.
         by: Span,
     },
-    /// The display would not take the frame because an earlier one still waited for its flip.
+    /// The display refused the frame because an earlier frame still waited for its flip.
     FlipPending {
-        /// The earlier frame.
+        /// The number of the earlier frame.
         frame: u64,
     },
-    /// The display had the frame in time and showed it late all the same.
+    /// The display had the frame in time but showed it late.
     DisplayFault {
-        /// How many refreshes late.
+        /// How many refreshes late the frame was shown.
         refreshes: u64,
-        /// How long before `submit_by` it had it.
+        /// How long before `submit_by` the display had the frame.
         early_by: Span,
     },
     /// The display took the frame and never showed it.
     DisplayLost {
-        /// Why.
+        /// Why the display lost it.
         reason: Lost,
     },
-    /// It was given up for a newer frame.
+    /// The frame was dropped for a newer frame.
     PolicyDrop,
 }
 
 impl MissReason {
-    /// Who could have prevented it.
+    /// The party that could have prevented the miss.
     pub const fn blame(&self) -> Blame {
         match self {
             MissReason::ClientLate { .. } | MissReason::StillDrawing { .. } | MissReason::FenceLate { .. } => {
@@ -209,7 +209,7 @@ impl fmt::Display for MissReason {
     }
 }
 
-/// A span as a person reads it: `9.1 ms`, `0.34 ms`, `45 µs`.
+/// A span for people to read: `9.1 ms`, `0.34 ms`, `45 µs`.
 pub(super) struct Readable(pub Span);
 
 impl fmt::Display for Readable {

@@ -144,7 +144,7 @@ fn a_plan_made_for_slow_motion_is_sound_also_when_the_motion_ends_meanwhile() {
     machine.need(Need::Content);
     let planned = machine.next_index(now);
     assert!(machine.vsync().present(planned) - now > cost);
-    // A frame at rest costs as much as the first frame.
+    // A frame at rest has the initial estimate, because none was measured yet.
     machine.compose.moves(false);
     machine.compose.moves(false);
     assert!(machine.compose_budget() < INTERVAL);
