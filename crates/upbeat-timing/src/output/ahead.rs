@@ -32,7 +32,7 @@ pub struct Finished {
     pub held: bool,
 }
 
-/// What the caller can do now: the limits for drawing and recording.
+/// The limits for drawing and recording ahead, as the caller allows them now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// How many frames may wait besides the frame in flight; 0 for none.

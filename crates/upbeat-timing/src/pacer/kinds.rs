@@ -41,7 +41,9 @@ impl Reason {
             Reason::New => "too few frames seen",
             Reason::Configured => "configured",
             Reason::Fits => "its cost fits into a refresh",
-            Reason::Interactive => "the user interacts with it, and its cost does not fit: called back right after the latch",
+            Reason::Interactive => {
+                "the user interacts with it, and its cost does not fit: called back right after the latch"
+            }
             Reason::FreeRunning => {
                 "no interaction, and its cost does not fit: as much of two periods as its miss budget requires"
             }

@@ -154,7 +154,7 @@ impl fmt::Display for MissReason {
         match *self {
             MissReason::ClientLate { took, budget, cpu, late_by } => {
                 if budget == Span::ZERO {
-                    write!(f, "it took {}, and nothing was known yet of what it takes", Readable(took))?;
+                    write!(f, "it took {}, before its cost was known", Readable(took))?;
                 } else if took > budget {
                     write!(f, "it took {} of the {} budgeted", Readable(took), Readable(budget))?;
                 } else {
@@ -169,7 +169,12 @@ impl fmt::Display for MissReason {
                 write!(f, "it has not answered for {} ({} were budgeted)", Readable(waited), Readable(budget))
             }
             MissReason::CallbackLate { by, took } => {
-                write!(f, "it was asked {} late, after which its {} no longer fitted", Readable(by), Readable(took))
+                write!(
+                    f,
+                    "its callback was sent {} late, after which its {} no longer fitted",
+                    Readable(by),
+                    Readable(took)
+                )
             }
             MissReason::FenceLate { by } => {
                 write!(f, "its commit came in time, but its rendering finished {} after the latch", Readable(by))
@@ -180,7 +185,7 @@ impl fmt::Display for MissReason {
             MissReason::NotComposed { early_by } => {
                 write!(f, "it was ready {} before its deadline, but the output composed nothing", Readable(early_by))
             }
-            MissReason::NotVisible => f.write_str("nothing of it could be seen"),
+            MissReason::NotVisible => f.write_str("no part of it was visible"),
             MissReason::WokeLate { by } => write!(f, "the compositor woke {} late", Readable(by)),
             MissReason::ComposeLate { took, budget } => {
                 write!(f, "composing took {} of the {} budgeted", Readable(took), Readable(budget))
@@ -204,7 +209,7 @@ impl fmt::Display for MissReason {
                 Lost::ModeChange => "the mode of the output changed",
                 Lost::Device => "the display dropped it",
             }),
-            MissReason::PolicyDrop => f.write_str("it was given up for a newer frame"),
+            MissReason::PolicyDrop => f.write_str("it was dropped for a newer frame"),
         }
     }
 }
@@ -256,14 +261,14 @@ mod tests {
         expect![[r#"
             Client: it took 9.1 ms of the 6.2 ms budgeted, 8.9 ms of it CPU
             Client: it was ready 0.34 ms after the latch, having taken 5.0 ms
-            Client: it took 144.0 ms, and nothing was known yet of what it takes
+            Client: it took 144.0 ms, before its cost was known
             Client: it has not answered for 21.0 ms (6.2 ms were budgeted)
-            Compositor: it was asked 1.4 ms late, after which its 4.0 ms no longer fitted
+            Compositor: its callback was sent 1.4 ms late, after which its 4.0 ms no longer fitted
             Client: its commit came in time, but its rendering finished 2.1 ms after the latch
             Policy: 1 earlier update had to be shown first
             Policy: 2 earlier updates had to be shown first
             Compositor: it was ready 45 µs before its deadline, but the output composed nothing
-            Policy: nothing of it could be seen
+            Policy: no part of it was visible
             Compositor: the compositor woke 2.3 ms late
             Compositor: composing took 3.0 ms of the 1.2 ms budgeted
             Compositor: the GPU finished the frame 0.40 ms too late
@@ -271,7 +276,7 @@ mod tests {
             Display: the display was still busy with frame 41
             Display: the display showed it 1 refresh late although it had it 0.80 ms in time
             Display: the display dropped it
-            Policy: it was given up for a newer frame
+            Policy: it was dropped for a newer frame
         "#]]
         .assert_eq(&text);
     }

@@ -57,7 +57,7 @@ impl<const N: usize> Distribution<N> {
         let mut sorted = self.values.clone();
         sorted.sort_unstable();
         let last = sorted.len().checked_sub(1)?;
-        // `above` is the number of values above the quantile.
+        // This many (per mille) of the values lie above it.
         let quantile =
             |per_mille: usize| Span::from_nanos(i64::from(sorted[last - (sorted.len() * per_mille / 1000).min(last)]));
         Some(Summary { p50: quantile(500), p99: quantile(10), max: quantile(0), samples: sorted.len() })
