@@ -112,7 +112,7 @@ pub struct OutputMachine<T = ()> {
     cursor_plane: bool,
     /// The time that another thread takes to draw a frame; zero where this thread draws.
     draw_time: Span,
-    /// The next frame must be shown even if nothing changed.
+    /// Frames ahead are shown even if they become outdated: they are never superseded.
     insists: bool,
     /// The frames that the display holds are outdated and must be withdrawn before the next latch.
     withdraws: bool,

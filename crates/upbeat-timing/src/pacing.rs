@@ -33,11 +33,11 @@ pub enum Pacing {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PacingWish {
-    /// Always use [`Pacing::Vsync`].
+    /// Use [`Pacing::Vsync`] for every client.
     Vsync,
-    /// Always use [`Pacing::VsyncLate`].
+    /// Use [`Pacing::VsyncLate`] for every client.
     VsyncLate,
-    /// Always use [`Pacing::JustInTime`].
+    /// Use [`Pacing::JustInTime`] for every client.
     JustInTime,
     /// [`Pacing::Ahead`] for clients that receive targets; otherwise like [`PacingWish::Auto`].
     Ahead,

@@ -66,7 +66,6 @@ impl<T> FrameQueue<T> {
         self.counts.book(frame, Way::In);
     }
 
-    /// Appends a frame.
     #[inline]
     pub(super) fn insert(&mut self, frame: Frame<T>) {
         self.counts.book(&frame, Way::In);

@@ -83,7 +83,7 @@ impl SpringShape {
         if root < CRITICAL_BAND * self.frequency { 0.0 } else { root }
     }
 
-    /// `C(t)` and `S(t)`.
+    /// `C(t)` and `S(t)` of the module's formula.
     fn basis(self, t: f64) -> (f64, f64) {
         let (sigma, root) = (self.sigma(), self.root());
         if root == 0.0 {

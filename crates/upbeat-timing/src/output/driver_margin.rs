@@ -26,7 +26,6 @@ const FORGIVEN_AFTER: u32 = 36_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DriverMargin {
     now: Span,
-    /// The initial margin.
     guess: Span,
     /// The last margin that was too small.
     too_small: Option<Span>,

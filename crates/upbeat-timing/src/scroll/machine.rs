@@ -71,7 +71,7 @@ pub struct ShownAt {
 /// The frame that is being latched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latch {
-    /// The present moment.
+    /// The moment of the latch.
     pub now: Instant,
     /// When the frame is shown.
     pub present: Instant,

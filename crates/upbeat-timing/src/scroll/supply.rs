@@ -1,7 +1,7 @@
 //! Decides which region of a document is rendered next, and by when.
 //!
 //! ```text
-//!             rendered                      wanted: asked for while what is left still lasts for a render
+//!             rendered                      wanted: requested before the rest runs out
 //!   ├───────────┬──────┬─────────────────┤
 //!               │ view │──── left ───────│─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─┤
 //!               └──────┘                 └ runs out at way(t) = left
