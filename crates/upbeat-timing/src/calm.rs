@@ -17,7 +17,7 @@ pub struct Calm {
     disturbed: bool,
     /// The next latch starts an animation that waits until its first frames are rendered.
     starts: bool,
-    /// The last unforeseen event.
+    /// When the last unforeseen event happened.
     stirred: Option<Instant>,
 }
 

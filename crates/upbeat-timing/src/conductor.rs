@@ -181,8 +181,8 @@ impl<T> Conductor<T> {
         self.note_commit(id, now, reaches, (cpu, queued, Some(update)))
     }
 
-    /// A part of the client's answer was committed, and a GPU still draws its other surfaces: see
-    /// [`Pacer::committed_part`].
+    /// A part of the client's answer was committed while the client still draws its other surfaces, and a GPU draws
+    /// `update`: see [`Pacer::committed_part`].
     pub fn committed_part(&mut self, id: PacerId, update: UpdateId) {
         if let Some(pacer) = self.pacers.get_mut(id) {
             pacer.committed_part(update);

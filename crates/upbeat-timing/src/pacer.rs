@@ -107,7 +107,7 @@ pub struct Pacer {
     /// The refresh that the last callback was for.
     last_target: Option<RefreshIndex>,
     attention: Attention,
-    /// The client's last answer.
+    /// When the client answered last.
     answered: Option<Instant>,
     /// Two periods of slack are in use.
     second_period: bool,

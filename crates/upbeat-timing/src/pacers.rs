@@ -98,7 +98,7 @@ impl Pacers {
                 let sleeps = awake.binary_search(&PacerId(slot as u32)).is_err();
                 !sleeps || pacer.as_ref().is_none_or(|pacer| may_rest(pacer, now))
             }),
-            "a pacer sleeps that something is planned for"
+            "a pacer with a plan sleeps"
         );
     }
 }

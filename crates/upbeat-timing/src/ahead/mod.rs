@@ -336,8 +336,8 @@ impl Ahead {
         self.live.retain(|frame| frame.target.id != id);
     }
 
-    /// The client cancelled waiting frames, `ids` among them: they are not under way any more, and targets continue
-    /// after the last frame that was kept.
+    /// The client cancelled waiting frames; `ids` are their targets, if they have any. They are not under way any
+    /// more, and targets continue after the last frame that was kept.
     pub fn cancelled(&mut self, ids: &[TargetId]) {
         self.live.retain(|frame| !ids.contains(&frame.target.id));
         self.restarts = self.live.iter().any(|frame| frame.stage == Stage::Bound);

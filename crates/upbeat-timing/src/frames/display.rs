@@ -24,7 +24,7 @@ impl Flight {
 }
 
 impl<T> FrameQueue<T> {
-    /// The finished frame that a display with room for `most` frames takes now. A display without a frame in flight
+    /// The finished frame that a display with room for `most` frames takes now. A display that has no frame
     /// gets none ahead, because it would show the frame at once.
     pub(super) fn next_to_hold(&self, most: usize) -> Option<FrameId> {
         if most <= 1 {

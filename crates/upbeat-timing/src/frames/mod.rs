@@ -201,7 +201,7 @@ impl<T> FrameQueue<T> {
 
     /// The next operation, the most urgent first. Call it until it returns `None`.
     pub fn poll(&mut self, may: May) -> Option<Step<T>> {
-        debug_assert_eq!(self.counts, self.counted(), "what is counted is what is there");
+        debug_assert_eq!(self.counts, self.counted(), "the kept counts equal a recount");
         if let Some(frame) = self.released.pop_front() {
             return Some(Step::Release(frame));
         }

@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn frames_that_only_move_planes_are_remembered_by_themselves() {
         let mut cost = ComposeCost::new();
-        assert_eq!(cost.planes_budget(INTERVAL), cost.budget(INTERVAL), "nobody knows");
+        assert_eq!(cost.planes_budget(INTERVAL), cost.budget(INTERVAL), "no such frame was measured yet");
         frames(&mut cost, 100, false, DEAR);
         let composed = cost.budget(INTERVAL);
         for _ in 0..100 {
@@ -222,7 +222,7 @@ mod tests {
         let mut cost = ComposeCost::new();
         frames(&mut cost, 100, false, CHEAP);
         cost.moves(true);
-        assert!(cost.budget(INTERVAL) < DEAR, "nobody knew of the first");
+        assert!(cost.budget(INTERVAL) < DEAR, "the first animation was not expected");
         frames(&mut cost, 30, true, DEAR);
         frames(&mut cost, 500, false, CHEAP);
         cost.moves(true);

@@ -24,8 +24,8 @@ const SETTLED_DIVISOR: i64 = 8;
 const UNHURRIED_DIVISOR: i64 = 16;
 
 impl<T> OutputMachine<T> {
-    /// Sets the first refresh that was promised to a client that has not committed for it yet: the latch waits for
-    /// it until `ready_by`.
+    /// Sets the first refresh that was promised to a client that has not committed for it yet. It may commit until
+    /// `ready_by`, so that refresh is not latched early.
     pub fn set_promised(&mut self, index: Option<RefreshIndex>) {
         self.promised = index;
     }

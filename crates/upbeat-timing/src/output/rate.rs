@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!                      fixed                                     variable
-//!   latch_at           at the miss budget of composing,          the typical cost of composing before:
+//!   latch_at           by the miss budget of composing,          by the typical cost of composing:
 //!                      not before the published deadline         there is no deadline to miss
 //!   next_index         the first that can be reached in time     the next: it waits for a late frame
 //!   submitted frame    for a refresh that shows nothing yet      for its target

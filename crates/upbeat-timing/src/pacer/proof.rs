@@ -299,7 +299,7 @@ mod tests {
     fn what_cannot_be_read_is_not_proven() {
         let mut client = Client::new(|_, _, _| None);
         assert_eq!(client.play(1_000, 1, false), Verdict::Unreadable);
-        assert_eq!(client.repeats, 0, "nor is it told the same time twice");
+        assert_eq!(client.repeats, 0, "and no callback repeats a time");
     }
 
     #[test]

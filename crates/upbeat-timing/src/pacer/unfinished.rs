@@ -107,8 +107,8 @@ impl UnfinishedFrames {
 }
 
 impl Pacer {
-    /// New content arrived that does not complete the answer, because a GPU still draws other surfaces. It also
-    /// draws `unfinished`.
+    /// New content arrived that does not complete the answer, because the client still draws its other surfaces.
+    /// A GPU draws `unfinished`.
     pub fn committed_part(&mut self, unfinished: UpdateId) {
         self.parts.add(unfinished);
     }

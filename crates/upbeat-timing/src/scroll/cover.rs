@@ -199,7 +199,7 @@ mod tests {
         let columns = Cover::of((0..64).map(|tile| region(tile / 8 * 10, tile % 8 * 10, 10, 10)));
         assert_eq!(columns.regions(), [region(0, 0, 80, 80)]);
         let turned = Cover::of([8, 9, 2, 3, 4, 5, 6, 7].map(|tile| region(0, tile * 10, 10, 10)));
-        assert_eq!(turned.regions(), [region(0, 20, 10, 80)], "one whose first tiles were reused");
+        assert_eq!(turned.regions(), [region(0, 20, 10, 80)], "a ring whose first tiles were reused");
     }
 
     #[test]

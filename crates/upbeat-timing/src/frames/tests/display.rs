@@ -51,7 +51,7 @@ fn a_withdrawn_frame_counts_until_the_display_says_that_it_will_not_be_shown() {
     queue.withdrawn(None);
     assert_eq!(queue.last_taken(), Some(RefreshIndex(1)));
     assert!(queue.get(first).is_some(), "it has not come back yet");
-    assert!(queue.poll(May::default()).is_none(), "and nobody lets go of what the display has");
+    assert!(queue.poll(May::default()).is_none(), "and frames in the display are not released");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn the_next_refresh_lies_behind_what_is_in_flight_or_cannot_be_withdrawn_yet() {
     assert_eq!(machine.latched(), first);
     finish(&mut machine, first.next(), true);
     finish(&mut machine, first.plus(2), true);
-    assert_eq!(machine.latched(), first, "what the display holds gives way");
+    assert_eq!(machine.latched(), first, "a frame that the display holds does not count");
     machine.need(Need::Content);
     let step = machine.poll_frame(Work::default(), now);
     assert!(matches!(step, Some(crate::frames::Step::Withdraw(_))), "{step:?}");
