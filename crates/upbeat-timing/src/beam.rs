@@ -39,7 +39,7 @@ pub enum ScanDirection {
 }
 
 impl ScanDirection {
-    /// The name used in logs and settings: `down`, `up`, `right` or `left`.
+    /// The word shown to the user: `down`, `up`, `right` or `left`.
     pub const fn word(self) -> &'static str {
         match self {
             ScanDirection::Down => "down",

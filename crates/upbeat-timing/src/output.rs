@@ -88,8 +88,9 @@ pub struct OutputMachine<T = ()> {
     need: Option<Need>,
     /// The next frame needs composing, not only moved planes.
     composes: bool,
-    /// The next frame is for a scrolled view. (`scrolled_planes`: the last such frame only moved planes.)
+    /// The next frame is for a scrolled view.
     scrolls: bool,
+    /// The last frame for a scrolled view only moved planes.
     scrolled_planes: bool,
     /// Updates wait for this refresh or a later one.
     due: Option<Due>,

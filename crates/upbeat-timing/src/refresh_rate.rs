@@ -23,7 +23,7 @@ const STEPS: i64 = 4;
 /// The rate falls when a frame takes more than this part of its interval (denominator, numerator), so that frames can
 /// still wait ahead…
 const FULL: (i64, i64) = (17, 16);
-/// …and rises only when a frame leaves this much room.
+/// …and rises only when a frame takes at most this part of the shorter interval.
 const ROOM: (i64, i64) = (5, 4);
 /// The largest distance between frames, in longest intervals.
 const SLOWEST_TIMES: i64 = 8;

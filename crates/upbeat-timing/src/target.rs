@@ -7,7 +7,7 @@ use crate::time::{Instant, Span};
 /// The number of a refresh on an output's grid; consecutive refreshes have consecutive numbers.
 ///
 /// It counts the grid, not the frames: a refresh in which nothing changed has a number too. The grid is renumbered
-/// only when the output is created; a change of refresh rate goes on counting.
+/// only when the output is created; a change of refresh rate continues the count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RefreshIndex(pub u64);

@@ -5,7 +5,7 @@ use crate::time::Instant;
 
 /// D-VSync's zoom distance predictor (ZDP, 6.5): a line through the recent distances of two fingers.
 ///
-/// Zoom is a ratio of distances, so the distance must never be zero or negative.
+/// Zoom is a ratio of distances, so the predicted distance is never less than one pixel.
 #[derive(Clone, Debug, Default)]
 pub struct PinchDistance {
     line: Linear,

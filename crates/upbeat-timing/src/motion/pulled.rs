@@ -34,8 +34,9 @@ pub struct Pulled {
     reports: [(Instant, f64); MOST_REPORTS],
     /// The total number of reports.
     count: usize,
-    /// The value at the start. (`per_pixel`: its change for each pixel.)
+    /// The value at the start of the drag.
     from: f64,
+    /// The change of the value for each pixel.
     per_pixel: f64,
     range: (f64, f64),
 }

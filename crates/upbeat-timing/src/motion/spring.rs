@@ -1,7 +1,7 @@
 //! A damped spring in closed form, for any damping ratio.
 //!
-//! With `ω` the undamped angular frequency, `ζ` the damping ratio and `y = x − goal`, the motion obeys `y″ + 2ζω·y′ +
-//! ω²·y = 0`. With `σ = ζω` and `κ = ω²(ζ² − 1)` every case is
+//! With `ω` the undamped angular frequency, `ζ` the damping ratio and `y = x − goal`, the motion obeys
+//! `y″ + 2ζω·y′ + ω²·y = 0`. With `σ = ζω` and `κ = ω²(ζ² − 1)` every case is
 //!
 //! ```text
 //!   y(t) = a·C(t) + b·S(t)           a = y(0),  b = y′(0) + σ·a

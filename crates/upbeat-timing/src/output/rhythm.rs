@@ -48,8 +48,9 @@ pub(super) struct Rhythm {
     /// A ring of the last distances between pictures; zero for an unused entry.
     recent: [Span; REMEMBERED],
     place: usize,
-    /// When the last picture was ready, on screen or not. (`distance`: how long after the previous picture.)
+    /// When the last picture was ready, on screen or not.
     ready: Option<Instant>,
+    /// How long after the previous picture that was.
     distance: Option<Span>,
     again: Option<Instant>,
     /// The distance between a picture and its repetitions.

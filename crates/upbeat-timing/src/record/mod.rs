@@ -7,10 +7,8 @@
 //! ```text
 //!  client  │ input   callback(scheduled, sent)   committed   ready │
 //!          │   ·           ▼ ······cost·············▼···········▼  │
-//!  output  │                                                latch_at/latched  composed  submitted ≤ submit_by
-//!  presented
-//!          │                                                    └──compose_cost──┘
-//!          (sequence)
+//!  output  │                                                latch_at/latched  composed  submitted ≤ submit_by  presented
+//!          │                                                    └──compose_cost──┘                              (sequence)
 //! ```
 //!
 //! All instants are `CLOCK_MONOTONIC`; all costs are spans.
