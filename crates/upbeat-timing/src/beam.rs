@@ -39,7 +39,7 @@ pub enum ScanDirection {
 }
 
 impl ScanDirection {
-    /// The word for it.
+    /// The word shown to the user: `down`, `up`, `right` or `left`.
     pub const fn word(self) -> &'static str {
         match self {
             ScanDirection::Down => "down",
@@ -49,8 +49,8 @@ impl ScanDirection {
         }
     }
 
-    /// The direction as it is seen where the content is mirrored left for right, or not, and then turned anticlockwise by
-    /// quarters onto the panel, as `wl_output.transform` says it.
+    /// The direction after the content was mirrored (or not) and then turned anticlockwise by quarters onto the
+    /// panel, as in `wl_output.transform`.
     pub const fn turned(self, is_mirrored: bool, quarter_turns: u8) -> Self {
         let direction = self.rotated(quarter_turns);
         match direction {
@@ -60,7 +60,8 @@ impl ScanDirection {
         }
     }
 
-    /// The direction on a panel, in a space that is turned onto it anticlockwise by quarters: it goes round clockwise.
+    /// The panel's direction in a space that is turned onto the panel anticlockwise by quarters: the direction
+    /// turns clockwise.
     const fn rotated(self, quarter_turns: u8) -> Self {
         let mut direction = self;
         let mut turn = 0;
@@ -80,13 +81,13 @@ impl ScanDirection {
 /// A rectangle in the physical pixels of an output or of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PixelRect {
-    /// Left edge.
+    /// Left edge, in pixels.
     pub x: i32,
-    /// Top edge.
+    /// Top edge, in pixels.
     pub y: i32,
-    /// Width; never negative.
+    /// Width in pixels, never negative.
     pub width: i32,
-    /// Height; never negative.
+    /// Height in pixels, never negative.
     pub height: i32,
 }
 
@@ -120,19 +121,20 @@ pub struct Beam {
     pub active: Span,
 }
 
-/// Whether a write may go to the buffer that is on screen.
+/// Whether a write may go to the buffer that is being scanned out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteDecision {
-    /// It ends before the beam comes; the spare time.
+    /// The write ends before the beam arrives, with this much time to spare.
     Fits(Span),
-    /// The beam would be there by this much before it ends.
+    /// The beam would arrive this long before the write ends.
     TooLate(Span),
-    /// Something changed outside of the rectangle: the whole picture has to be replaced.
+    /// Pixels outside the rectangle changed too: the whole picture has to be replaced.
     OutsideDamage,
 }
 
 impl Beam {
-    /// The scan of a picture of `width` × `height` pixels, of which `interval` shows all lines and `blanking_lines` more.
+    /// The scan of a picture of `width` × `height` pixels: one `interval` covers all visible lines and
+    /// `blanking_lines`.
     pub fn with_blanking(
         (width, height): (i32, i32),
         blanking_lines: i32,
@@ -144,7 +146,7 @@ impl Beam {
         Beam { active: interval.scale(visible, visible + i64::from(blanking_lines.max(0))), ..scan }
     }
 
-    /// How many lines are seen: rows or columns, at least one.
+    /// The number of visible lines (rows or columns), at least one.
     pub fn lines(&self) -> i32 {
         let lines = match self.direction {
             ScanDirection::Down | ScanDirection::Up => self.height,
@@ -153,7 +155,7 @@ impl Beam {
         lines.max(1)
     }
 
-    /// From one line to the next, rounded down: for whoever is told, not to be added up.
+    /// The duration of one line, rounded down. For display only: rounding errors add up.
     pub fn line_time(&self) -> Span {
         self.active / i64::from(self.lines())
     }
@@ -163,8 +165,8 @@ impl Beam {
         present + self.active.scale(i64::from(line), i64::from(self.lines()))
     }
 
-    /// How many lines were read before `now` in the scan-out that began at `present`: 0 to all. A line that is read at
-    /// `now` itself sees what is written at `now`.
+    /// How many lines were read before `now` in the scan-out that began at `present`: 0 to all. A line that is read
+    /// at `now` itself still shows a write made at `now`.
     pub fn lines_read(&self, present: Instant, now: Instant) -> i32 {
         let (elapsed, lines) = (now - present, self.lines());
         if elapsed >= self.active {
@@ -172,7 +174,7 @@ impl Beam {
         }
         let nanos = self.active.as_nanos().max(1);
         let line = elapsed.max(Span::ZERO).scale(i64::from(lines), nanos).as_nanos() as i32;
-        // Rounded down; the line after it may have been read already, and rounding never errs by more than one.
+        // Rounded down: the next line may have been read already. Rounding never errs by more than one line.
         let first_unread = (line..).find(|&line| line >= lines || self.line_start(present, line) >= now);
         first_unread.unwrap_or(lines).min(lines)
     }
@@ -213,17 +215,17 @@ impl Beam {
         self.line_start(present, self.first_line(rect))
     }
 
-    /// When the beam has read all of `rect` in the scan-out that begins at `present`: what is written from then on is seen
-    /// in the next one.
+    /// When the beam has read all of `rect` in the scan-out that begins at `present`. Later writes are seen in the
+    /// next scan-out.
     pub fn leaves(&self, present: Instant, rect: &PixelRect) -> Instant {
         self.line_start(present, self.end_line(rect))
     }
 
-    /// The position-aware decision (PAR): may a write into `rect` that starts at `now` and takes at most `cost` go to
-    /// the buffer whose scan-out begins or began at `present`?
+    /// The position-aware decision (PAR): may a write into `rect` that starts at `now` and takes at most `cost` go
+    /// to the buffer whose scan-out begins or began at `present`?
     ///
-    /// `damage` is what the write changes, if that is known; `margin` is kept free before the beam. A rectangle that the
-    /// beam has passed already is too late: what is written there is seen a refresh later than a new buffer would be.
+    /// `damage` is the region that the write changes, if known; `margin` is kept free before the beam. A rectangle
+    /// that the beam has passed is too late: a write there would be seen a refresh later than a new buffer.
     pub fn decide(
         &self,
         present: Instant,

@@ -1,55 +1,56 @@
-//! Whether all that happens has been foreseen for a while.
+//! Predicts whether an output stays idle: whether all recent changes were foreseen.
 //!
-//! Unforeseen is what nobody could know of before: input, content that somebody commits when it pleases them, a change of
-//! the shell; not our own motion, nor frames that were drawn ahead for their refreshes. Two things ask: rendering ahead
-//! starts after a few such latches, since what it renders would only be thrown away; content of which all is there is
-//! latched early after seconds of it.
+//! Input, an unplanned commit of a client and a change of the shell are unforeseen. Our own animations, and frames that
+//! were drawn ahead for their refreshes, are foreseen. Two features depend on this. Rendering ahead starts after a few
+//! foreseen latches, since an unforeseen change would only discard its frames. Complete content is latched early after
+//! seconds without an unforeseen event.
 
 use super::defaults::{CALM_AFTER, CALM_LATCHES};
 use crate::time::Instant;
 
-/// What has happened lately on one output.
+/// Recent foreseen and unforeseen activity on one output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Calm {
-    /// Latches in a row that nothing but our own motion asked for.
+    /// Latches in a row whose only cause was our own animation.
     latches: u32,
-    /// Something else has asked for the next one.
+    /// The next latch has an unforeseen cause.
     disturbed: bool,
-    /// Motion starts somewhere that waits for its first frames.
+    /// The next latch starts an animation that waits until its first frames are rendered.
     starts: bool,
-    /// When something unforeseen was seen last.
+    /// When the last unforeseen event happened.
     stirred: Option<Instant>,
 }
 
 impl Calm {
-    /// Something unforeseen happened.
+    /// The next latch has an unforeseen cause.
     pub const fn disturb(&mut self) {
         (self.disturbed, self.latches) = (true, 0);
     }
 
-    /// Something unforeseen has just happened, or is going on.
+    /// An unforeseen event happened at `now`, or is still going on.
     pub const fn stir(&mut self, now: Instant) {
         self.stirred = Some(now);
     }
 
-    /// Motion starts with the next latch that waits until its first frames are rendered.
+    /// An animation that waits until its first frames are rendered starts with the next latch.
     pub const fn start(&mut self) {
         self.starts = true;
     }
 
-    /// Whether such motion starts.
+    /// Whether the next latch starts an animation that waits until its first frames are rendered.
     pub const fn starts(&self) -> bool {
         self.starts
     }
 
-    /// A latch chose its content. Where motion starts of which nobody is in the way, no calm is waited for.
+    /// A latch chose its content. `starts`: it starts an animation that no client interferes with, so that
+    /// rendering ahead may begin at once.
     pub fn latched(&mut self, starts: bool) {
         let calm = if std::mem::take(&mut self.disturbed) { 0 } else { self.latches.saturating_add(1) };
         self.latches = if starts { calm.max(CALM_LATCHES) } else { calm };
         self.starts = false;
     }
 
-    /// Whether something has asked for the next latch that nobody foresaw.
+    /// Whether the next latch has an unforeseen cause.
     pub const fn is_disturbed(&self) -> bool {
         self.disturbed
     }
@@ -59,8 +60,8 @@ impl Calm {
         self.latches >= CALM_LATCHES && !self.disturbed
     }
 
-    /// Whether it has been calm for so long that content may be latched as soon as all of it is there. The first time it is
-    /// asked the count begins.
+    /// Whether no unforeseen event happened for [`CALM_AFTER`], so that content may be latched as soon as it is
+    /// complete. The first call starts the count.
     pub fn is_lasting(&mut self, now: Instant) -> bool {
         now - *self.stirred.get_or_insert(now) >= CALM_AFTER
     }

@@ -1,78 +1,80 @@
-//! What kind of client this is, judged by what it does.
+//! Classifies a client by its behaviour: how it responds to frame callbacks.
 //!
-//! A frame callback means different things to different clients (reference: what the toolkits do with it):
+//! A frame callback means different things to different clients:
 //!
 //! ```text
 //!  draws      callback ──work──► commit                  later callback, fresher content, later commit
-//!  gated      work ──► (waits) callback ► commit         drawn already: the callback only lets it go
+//!  gated      work ──► (waits) callback ► commit         drawn already: the callback only releases the frame
 //!  own clock  ────── waits for its own moment ► commit   a later callback changes nothing but the measured "cost"
 //!  queued     commits with fifo barriers or time stamps; the queue paces it
 //! ```
 //!
-//! Two facts tell them apart. CPU time: *draws* burns it between callback and commit, *gated* between commit and the
-//! next callback. Each frame has one vote on that, so that a few slow ones (shaders compiled, another process in the way)
-//! do not outweigh all others. Work outside is no accident, work inside may be: when the compositor is held up and hears
-//! of a commit late, a gated client is drawing its next frame already.
+//! Two facts separate these classes. The first is CPU time: *draws* burns it between callback and commit, *gated*
+//! between commit and the next callback. Each frame has one vote, so that a few slow frames (shader compilation,
+//! another busy process) do not outweigh the rest. CPU time outside the callback is never an accident. CPU time inside
+//! may be one: when the compositor is held up and reads a commit late, a gated client is already drawing its next
+//! frame.
 //!
 //! ```text
-//!  gated, heard late:   callback ► commit ─work─► heard      inside: that of the next frame; outside: nothing
+//!  gated, read late:   callback ► commit ─work─► read        inside: work of the next frame; outside: nothing
 //! ```
 //!
-//! A film of 24 or 30 pictures a second waits for its own clock, too, longer than a refresh and nearly idle, every time.
-//! Another process that draws for the client looks so as well, but seldom every time; if it does, the
-//! [guard](super::pacer) finds out that its frames come sooner when it is called back sooner.
+//! A film of 24 or 30 pictures a second also waits for its own clock: longer than a refresh and nearly idle, every
+//! time. A client that another process draws for looks the same, but rarely every time. If it does, the
+//! [guard](super::pacer) finds out that its frames come sooner when its callbacks come sooner.
 //!
-//! Slope: over callbacks sent at different moments of a refresh, the measured cost of *draws* is flat
-//! (slope 0), that of *own clock* falls one for one (slope −1), because its commit comes when it comes.
+//! The second fact is the slope. Over callbacks sent at different moments of a refresh, the measured cost of *draws* is
+//! flat (slope 0). The cost of *own clock* falls one for one (slope −1), because its commit does not depend on the
+//! callback.
 
 use super::pacing::Class;
 use crate::time::Span;
 
-/// Frames before a verdict.
+/// Frames observed before a client is classified.
 const MINIMUM_FRAMES: u32 = 8;
-/// What a newer frame leaves of the weight of the older ones: 0.5^(1/32), so that they count half after 32. Written out
-/// because a power costs more than everything else that is learned from a frame.
+/// The factor by which each new frame reduces the weight of older frames: 0.5^(1/32), so that they count half after 32.
+/// Written out because computing the power would cost more than the rest of an update.
 const KEEP: f64 = 0.978_572_062_087_700_1;
-/// The callbacks' moments must have varied by this much (standard deviation) for a slope to mean anything.
+/// The callbacks' moments must vary by this much (standard deviation), otherwise a slope means nothing.
 const MINIMUM_SPREAD_MS: f64 = 0.7;
 /// Slopes below this are nearer to −1 than to 0.
 const OWN_CLOCK_SLOPE: f64 = -0.6;
-/// A client that commits this often without being called back runs on its own clock.
+/// A client with more than this share of commits outside any callback runs on its own clock.
 const UNASKED_SHARE: f64 = 0.7;
-/// A gated client answers a callback within this time, also on a busy machine: it has nothing left to do.
+/// A gated client answers a callback within this time, even on a busy machine: it has no work left.
 const GATED_ANSWER_MS: f64 = 5.0;
-/// And it needs less CPU time than this to do so.
+/// A gated client needs less CPU time than this between callback and commit.
 const GATED_INSIDE_MS: f64 = 1.0;
-/// A gated client burns more than this part of the CPU time outside the callback that it burns inside. Inside is what it
-/// takes to hand a frame over (with software rendering a copy of it): of a small window half of the work. Those that draw
-/// burn a quarter outside at most (weston-simple-shm; it reads its events).
+/// A gated client burns more CPU time outside the callback than this part of its CPU time inside. Inside it only hands
+/// a frame over (with software rendering it copies the frame: half of the work for a small window). Clients that draw
+/// burn at most a quarter outside (weston-simple-shm, which reads its events there).
 const GATED_RATIO: f64 = 0.5;
-/// A client is gated when more than this share of its frames looks like it. Measured: 0.7 to 0.8 of weston-simple-egl's
-/// while others build, 0.3 on two cores that seven jobs want; none of weston-simple-shm's.
+/// A client becomes gated when more than this share of its frames looks gated. Measured: 0.7 to 0.8 for
+/// weston-simple-egl during builds, 0.3 on two cores with seven busy jobs; 0 for weston-simple-shm.
 const GATED_SHARE: f64 = 0.3;
-/// And it is not any more when less than this share does.
+/// A gated client stops being gated when less than this share of its frames looks gated.
 const NOT_GATED_SHARE: f64 = 0.15;
-/// A client waits for its own clock when it waits long, and leaves the CPU alone, in more than this share of its frames.
+/// A client waits for its own clock when more than this share of its frames wait long with an idle CPU.
 const WAITS_SHARE: f64 = 0.9;
-/// Less CPU than this a frame cannot be told from accounting noise.
+/// CPU time of a frame below this is accounting noise.
 const MINIMUM_CPU_MS: f64 = 0.05;
 
-/// One frame as the classifier sees it.
+/// The measurements of one frame that the classifier uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence {
-    /// Callback sent, counted from the refresh before its target.
+    /// When the callback was sent, counted from the refresh before its target.
     pub callback_offset: Span,
-    /// Callback sent to commit received.
+    /// Time from sending the callback to reading the commit.
     pub answer: Span,
     /// CPU time of the client between callback and commit, where the system can tell.
     pub cpu_inside: Option<Span>,
-    /// CPU time of the client between the commit before and this callback.
+    /// CPU time of the client between the previous commit and this callback, where the system can tell.
     pub cpu_outside: Option<Span>,
-    /// It answered later than a refresh after its callback, and was nearly idle meanwhile.
+    /// The client answered more than a refresh after its callback, and was nearly idle meanwhile.
     pub waited: bool,
 }
 
-/// Exponentially forgotten sums over frames. Fixed size; nothing is allocated.
+/// Exponentially weighted sums over frames. Fixed size, without allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
     weight: f64,
@@ -82,18 +84,18 @@ pub struct Classifier {
     offset_answer: f64,
     inside: f64,
     cpu_weight: f64,
-    /// Frames that look like those of a gated client.
+    /// Weighted frames that look like frames of a gated client.
     looks_gated: f64,
     gated: bool,
-    /// Frames that waited.
+    /// Weighted frames with [`Evidence::waited`].
     waited: f64,
-    /// Share of commits that no callback had asked for.
+    /// Share of commits that no callback preceded.
     unasked: f64,
     unasked_weight: f64,
     queued: f64,
     frames: u32,
     commits: u32,
-    /// What the sums amount to: asked for several times per frame, and it changes with a commit only.
+    /// The class that the sums give. Cached because it is read several times a frame and changes only with a commit.
     class: Class,
 }
 
@@ -121,8 +123,8 @@ impl Classifier {
         self.commit(true, false);
     }
 
-    /// Learns from a commit with new content that no callback had asked for. `queued`: it carried a fifo barrier or
-    /// a time stamp.
+    /// Learns from a commit with new content that no callback preceded. `queued`: it carried a fifo barrier or a
+    /// time stamp.
     pub fn observe_unasked(&mut self, queued: bool) {
         self.commit(false, queued);
     }
@@ -136,8 +138,8 @@ impl Classifier {
         self.class = self.judge();
     }
 
-    /// How the answer changes with the callback's moment: 0 for a client that draws, −1 for one with its own clock.
-    /// `None` while the callbacks' moments have not varied enough to tell.
+    /// How the answer time changes with the callback's moment: 0 for a client that draws, −1 for a client with its
+    /// own clock. `None` until the callbacks' moments have varied enough.
     pub fn slope(&self) -> Option<f64> {
         if self.frames < MINIMUM_FRAMES {
             return None;
@@ -151,7 +153,7 @@ impl Classifier {
         Some(covariance / variance)
     }
 
-    /// The verdict so far.
+    /// The class according to the frames so far.
     pub const fn class(&self) -> Class {
         self.class
     }
@@ -179,19 +181,19 @@ impl Classifier {
         Class::Draws
     }
 
-    /// Answers at once and works at other times.
+    /// Whether the client answers at once and works at other times.
     fn is_gated(&self) -> bool {
         let share = if self.gated { NOT_GATED_SHARE } else { GATED_SHARE };
         self.looks_gated > share * self.cpu_weight
     }
 
-    /// Takes longer than it computes. Where CPU time is unknown, the slope alone has to do.
+    /// Whether the client takes longer than it computes. Where CPU time is unknown, only the slope decides.
     fn waits(&self) -> bool {
         self.cpu_weight < 1.0 || self.inside / self.cpu_weight < 0.5 * self.answer / self.weight
     }
 }
 
-/// Whether a frame looks like one of a client that is only let go by its callbacks (all in milliseconds).
+/// Whether a frame was drawn before its callback, which only released it (all in milliseconds).
 fn looks_gated(answer: f64, inside: f64, outside: f64) -> bool {
     let at_once = answer < GATED_ANSWER_MS && inside < GATED_INSIDE_MS;
     at_once && outside > MINIMUM_CPU_MS && outside > GATED_RATIO * inside
@@ -283,7 +285,7 @@ mod tests {
         assert_eq!(classifier.class(), Class::Draws);
     }
 
-    /// What was measured of a client, frame by frame.
+    /// Measured frames of a client, from a CSV recording.
     fn recorded(csv: &str) -> Vec<Evidence> {
         let frames = csv.lines().filter(|line| !line.starts_with('#'));
         let frames = frames.map(|line| line.split(',').map(|value| ms(value.parse().unwrap())).collect::<Vec<_>>());
@@ -298,7 +300,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// A run may begin anywhere: by chance the first frames are those that mislead.
+        /// A run may begin anywhere, also with misleading frames.
         #[test]
         fn a_gated_client_is_known_for_one_in_every_run_and_one_that_draws_is_never_taken_for_it(start in 0_usize..200) {
             for (csv, gated) in [

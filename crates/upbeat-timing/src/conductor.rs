@@ -1,8 +1,8 @@
 //! The Conductor: one output's machine and the pacers of the clients on it, behind one timer.
 //!
-//! Poll style, as sans-IO network stacks have it: tell it what happened, take the actions that are due, sleep until
-//! [`next_wake`](Conductor::next_wake). A plan is made when something happened and kept until its moment comes, so
-//! that waking late shows in the figures instead of moving the plan.
+//! It works in poll style, like sans-IO network stacks: report events, take the actions that are due, sleep until
+//! [`next_wake`](Conductor::next_wake). A plan is made after an event and kept until its moment comes, so that waking
+//! late shows in the figures instead of moving the plan.
 
 use super::frames::Step;
 use super::id::UpdateId;
@@ -16,66 +16,66 @@ use super::record::Need;
 use super::target::{RefreshIndex, Target};
 use crate::time::{Instant, Span};
 
-/// So many latches in a row may miss their moment before one is made at once.
+/// Latches in a row that may miss their moment before the next latch happens at once.
 const SLIPS_ALLOWED: u32 = 2;
 
-/// What is due now.
+/// An action that is due now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Choose content for `target`, compose and submit it. Answer with [`Conductor::latched`] and
     /// [`Conductor::poll_frame`].
     Latch {
-        /// The refresh.
+        /// The refresh to latch for.
         target: Target,
-        /// When this was to happen.
+        /// When the latch was planned.
         scheduled: Instant,
     },
     /// Send the client's frame callbacks. Answer with [`Conductor::called_back`].
     Callback {
-        /// Whose.
+        /// The pacer of the client.
         pacer: PacerId,
-        /// The refresh that it is to draw for.
+        /// The refresh that the client is to draw for.
         target: Target,
         /// The callback's time argument: the refresh before the target, on the grid.
         time: Instant,
-        /// When this was to happen.
+        /// When the callback was planned.
         scheduled: Instant,
     },
 }
 
-/// One output's timing.
+/// The timing of one output and of the clients on it.
 #[derive(Clone, Debug)]
 pub struct Conductor<T = ()> {
     output: OutputMachine<T>,
     pacers: Pacers,
     latch: Option<(RefreshIndex, Instant)>,
-    /// Latches in a row whose moment passed unused: whoever drives us is late by more than composing takes.
+    /// Latches in a row whose moment passed unused, because the caller woke later than composing allows.
     slips: u32,
-    /// Something happened since the plan was made.
+    /// An event happened since the plan was made.
     stale: bool,
-    /// The last refresh that a client has drawn for and committed.
+    /// The last refresh that a client has drawn and committed for.
     answered: Option<RefreshIndex>,
-    /// Whether content of which all is there may be chosen before its latch.
+    /// Whether complete content may be latched before its latch moment.
     early_latch: bool,
-    /// A plan that could not be, and was made anew; for whoever logs.
+    /// An impossible plan that was replaced, for the caller's log.
     fault: Option<Fault>,
-    /// When that was.
+    /// When the last impossible plan was replaced.
     mended: Option<Instant>,
     cores: usize,
     stretch: Stretch,
 }
 
-/// A plan for a refresh so far ahead that nobody can have meant it ([`OutputMachine::is_beyond_reach`]).
+/// A plan for a refresh too far ahead to be intended ([`OutputMachine::is_beyond_reach`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The refresh.
+    /// The refresh of the plan.
     pub index: RefreshIndex,
-    /// How far ahead of now it lies.
+    /// How far ahead of now the refresh lies.
     pub ahead: Span,
 }
 
 impl<T> Conductor<T> {
-    /// A conductor for an output, with clients on `cores` cores.
+    /// A conductor for an output whose clients share `cores` processor cores.
     pub fn new(output: OutputMachine<T>, cores: usize) -> Self {
         Conductor {
             output,
@@ -92,18 +92,18 @@ impl<T> Conductor<T> {
         }
     }
 
-    /// The output's machine.
+    /// The output's machine, read only.
     pub const fn output(&self) -> &OutputMachine<T> {
         &self.output
     }
 
-    /// The output's machine, to tell it what happened.
+    /// The output's machine, to report events to. The plan is made anew afterwards.
     pub fn output_mut(&mut self) -> &mut OutputMachine<T> {
         self.stale = true;
         &mut self.output
     }
 
-    /// See [`OutputMachine::set_promised`].
+    /// Forwards to [`OutputMachine::set_promised`] if the refresh changed.
     pub fn set_promised(&mut self, index: Option<RefreshIndex>) {
         if self.output.promised() != index {
             self.output_mut().set_promised(index);
@@ -115,24 +115,24 @@ impl<T> Conductor<T> {
         self.pacers.add(Pacer::new(wish, budgets))
     }
 
-    /// The client left.
+    /// The client left this output.
     pub fn remove_pacer(&mut self, id: PacerId) {
         self.pacers.remove(id);
         self.stale = true;
     }
 
-    /// A client's pacer.
+    /// A client's pacer, read only.
     pub fn pacer(&self, id: PacerId) -> Option<&Pacer> {
         self.pacers.get(id)
     }
 
-    /// A client's pacer, to tell it what happened.
+    /// A client's pacer, to report events to. The plan is made anew afterwards.
     pub fn pacer_mut(&mut self, id: PacerId) -> Option<&mut Pacer> {
         self.stale = true;
         self.pacers.get_mut(id)
     }
 
-    /// Whether content of which all is there may be chosen before its latch.
+    /// Whether complete content may be latched before its latch moment.
     pub fn set_early_latch(&mut self, allowed: bool) {
         self.stale |= self.early_latch != allowed;
         self.early_latch = allowed;
@@ -154,7 +154,7 @@ impl<T> Conductor<T> {
         }
     }
 
-    /// The client wishes for a second frame for the refresh that it has committed for; see [`Pacer::shoot_again`].
+    /// The client asks for a second frame for the refresh that it has committed for; see [`Pacer::shoot_again`].
     pub fn shoot_again(&mut self, id: PacerId, now: Instant) {
         self.stale = true;
         if let Some(pacer) = self.pacers.get_mut(id) {
@@ -168,7 +168,8 @@ impl<T> Conductor<T> {
         self.note_commit(id, now, reaches, (cpu, queued, None))
     }
 
-    /// The same of content that a device is still drawing; [`Conductor::finished`] is to be told when it was done.
+    /// Like [`committed`](Self::committed), but a GPU still draws the content. Call [`Conductor::finished`] when it
+    /// is done.
     pub fn committed_unfinished(
         &mut self,
         id: PacerId,
@@ -180,15 +181,16 @@ impl<T> Conductor<T> {
         self.note_commit(id, now, reaches, (cpu, queued, Some(update)))
     }
 
-    /// The same where others of the client's surfaces are still being drawn: see [`Pacer::committed_part`].
+    /// A part of the client's answer was committed while the client still draws its other surfaces, and a GPU draws
+    /// `update`: see [`Pacer::committed_part`].
     pub fn committed_part(&mut self, id: PacerId, update: UpdateId) {
         if let Some(pacer) = self.pacers.get_mut(id) {
             pacer.committed_part(update);
         }
     }
 
-    /// A device has drawn what the client committed with `update`. Returns what the frame cost, if it answered a callback and
-    /// that was the last of it.
+    /// A GPU has finished drawing `update`. Returns the cost of the frame if it answered a callback and this was
+    /// its last unfinished part.
     pub fn finished(&mut self, id: PacerId, update: UpdateId, at: Instant) -> Option<Span> {
         self.stale = true;
         let (target, cost) = self.pacers.get_mut(id)?.finished(update, at, &self.output)?;
@@ -196,8 +198,8 @@ impl<T> Conductor<T> {
         Some(cost)
     }
 
-    /// The same of content that came at `then`, when it could reach the refresh `reaches`, and is known only now to have been
-    /// all that the client had to say.
+    /// Like [`committed`](Self::committed), for content that arrived at `then`, when it could reach the refresh
+    /// `reaches`. Only now is it known that the client's answer was complete.
     pub fn had_committed(&mut self, id: PacerId, then: Instant, reaches: RefreshIndex) -> Option<Answer> {
         self.note_commit(id, then, reaches, (None, false, None))
     }
@@ -229,7 +231,7 @@ impl<T> Conductor<T> {
         answer
     }
 
-    /// The next action that is due, if any. Ask until there is none.
+    /// The next action that is due, if any. Call it until it returns `None`.
     pub fn poll_action(&mut self, now: Instant) -> Option<Action> {
         self.replan(now);
         if let Some((index, scheduled)) = self.latch.filter(|(_, when)| *when <= now) {
@@ -247,7 +249,7 @@ impl<T> Conductor<T> {
         Some(Action::Callback { pacer, target, time, scheduled: planned.start })
     }
 
-    /// When to wake up next; `None` to sleep until something happens.
+    /// When to wake up next; `None` to sleep until the next event.
     pub fn next_wake(&mut self, now: Instant) -> Option<Instant> {
         self.replan(now);
         let latch = self.latch.map(|(_, when)| when);
@@ -257,20 +259,19 @@ impl<T> Conductor<T> {
     /// Content is being chosen for `index`; see [`OutputMachine::latch`].
     pub fn latched(&mut self, index: RefreshIndex) -> Need {
         self.slips = 0;
-        // A plan that was used did not slip.
+        // The plan was used, so it did not slip.
         self.latch = None;
         self.output_mut().latch(index)
     }
 
-    /// The next thing to do with frames; see [`OutputMachine::poll_frame`].
+    /// The next frame operation; see [`OutputMachine::poll_frame`].
     pub fn poll_frame(&mut self, work: Work, now: Instant) -> Option<Step<T>> {
         let step = self.output.poll_frame(work, now);
         self.stale |= step.is_some();
         step
     }
 
-    /// The plan that could not be, if one was made since this was last asked. Whoever asks sees to it that clients are told
-    /// of other refreshes.
+    /// The impossible plan that was replaced since the last call, if any. The caller must send clients new targets.
     pub fn take_fault(&mut self) -> Option<Fault> {
         self.fault.take()
     }
@@ -287,12 +288,14 @@ impl<T> Conductor<T> {
         self.pacer_mut(id)?.called_back(now, cpu, (refresh, interval))
     }
 
-    /// Whether the refresh of the planned latch is over: nobody was awake. What is chosen for it would be shown at another time.
+    /// Whether the refresh of the planned latch is over because the caller did not wake. Content latched for it
+    /// would be shown later.
     fn is_over(&self, now: Instant) -> bool {
         self.latch.is_some_and(|(index, _)| self.output.vsync().present(index) <= now)
     }
 
-    /// Makes the plan anew if something happened since the last one. One that cannot be is made once more, by the clock.
+    /// Makes the plan anew if an event happened since the last plan. An impossible plan is made once more, by the
+    /// clock.
     fn replan(&mut self, now: Instant) {
         let is_over = self.is_over(now);
         if !std::mem::take(&mut self.stale) && !is_over {
@@ -300,7 +303,7 @@ impl<T> Conductor<T> {
         }
         self.plan(now);
         let Some(index) = self.furthest_plan().filter(|index| self.output.is_beyond_reach(*index, now)) else { return };
-        // The same plan made anew would be the same fault: once in an interval says all there is to say.
+        // A second attempt would give the same fault, so one report an interval is enough.
         if self.mended.is_some_and(|mended| now - mended < self.output.vsync().interval()) {
             return;
         }
@@ -312,7 +315,7 @@ impl<T> Conductor<T> {
         self.plan(now);
     }
 
-    /// The last refresh that anything is planned for. A callback may be for the one behind the next.
+    /// The last refresh of all planned latches and callbacks. A callback may be for the refresh after the next latch.
     fn furthest_plan(&self) -> Option<RefreshIndex> {
         let callbacks = self.pacers().filter_map(|pacer| pacer.planned());
         let callbacks = callbacks.map(|planned| RefreshIndex(planned.target.0.saturating_sub(1)));
@@ -323,14 +326,14 @@ impl<T> Conductor<T> {
         self.output.expect(now);
         let output = &self.output;
         self.pacers.for_each_awake(|pacer| {
-            // What is due already stays as it was planned.
+            // A callback that is due already keeps its plan.
             if pacer.planned().is_none_or(|planned| planned.start > now) {
                 pacer.plan(now, output);
             }
         });
         self.pacers.settle(now);
         self.pack(now);
-        // A device that draws is somebody, too: what it draws comes at any moment.
+        // A client whose frame the GPU still draws counts too: the frame may be finished at any moment.
         let draws = |pacer: &Pacer| pacer.is_drawing(now) || pacer.unfinished(now).next().is_some();
         let drawn_for = self.pacers().any(|pacer| draws(pacer) || pacer.planned().is_some());
         self.output.set_drawn_for(drawn_for);
@@ -344,7 +347,7 @@ impl<T> Conductor<T> {
         if let Some((index, when)) = self.latch.filter(|_| slipped) {
             self.output.skip(index, now - when);
         }
-        // Late twice in a row: the next moment would pass as well, and at once is better than never.
+        // Late twice in a row: the next moment would be missed as well, so latch now.
         let at_once = self.slips >= SLIPS_ALLOWED;
         let calm = self.is_calm(now);
         let next = self.output.next_latch(now).map(|(index, when)| {
@@ -361,12 +364,12 @@ impl<T> Conductor<T> {
         self.latch = next.map(|next| due.filter(|(index, _)| *index == next.0).unwrap_or(next));
     }
 
-    /// Those that there is anything to plan for.
+    /// The pacers that may have a plan.
     fn pacers(&self) -> impl Iterator<Item = &Pacer> {
         self.pacers.awake().map(|(_, pacer)| pacer)
     }
 
-    /// No button and no finger is down any more.
+    /// The user holds no button and no finger down any more.
     pub fn let_go(&mut self, now: Instant) {
         if self.pacers().any(Pacer::is_held) {
             self.stale = true;
@@ -378,19 +381,19 @@ impl<T> Conductor<T> {
         }
     }
 
-    /// Whether a client draws for this output, as far as can be told.
+    /// Whether a client is believed to draw for this output.
     pub fn is_anybody_drawing(&self, now: Instant) -> bool {
         self.pacers().any(|pacer| pacer.is_drawing(now))
     }
 
-    /// Whether a client draws, and may commit within the refresh in which it was called back.
+    /// Whether a client draws and may still commit within an interval of its callback.
     pub fn is_expected_soon(&self, now: Instant) -> bool {
         let interval = self.output.vsync().interval();
         let drawing = self.pacers().filter(|pacer| pacer.is_drawing(now));
         drawing.filter_map(Pacer::drawing).any(|drawing| now - drawing.sent < interval)
     }
 
-    /// Whether all that happens has been foreseen for a while: nobody touches anything, nobody draws just in time.
+    /// Whether no unforeseen event happened for a while: no input, and no client that draws just in time.
     fn is_calm(&mut self, now: Instant) -> bool {
         let anybody = self.pacers().any(|pacer| pacer.is_drawing(now) || pacer.unfinished(now).count() > 0);
         if self.output.is_pressed() || anybody {
@@ -399,12 +402,12 @@ impl<T> Conductor<T> {
         self.output.calm_mut().is_lasting(now)
     }
 
-    /// Whether somebody touches a client, and wants to see what comes of it.
+    /// Whether the user interacts with a client, so that its response must not be latched too early.
     fn is_touched(&self, now: Instant) -> bool {
         self.pacers().any(|pacer| pacer.is_interactive(now))
     }
 
-    /// Whether a client draws for the refresh `index`, late ones included, or will.
+    /// Whether a client draws for the refresh `index` or an earlier one, or is planned to.
     fn is_drawn_for(&self, index: RefreshIndex, now: Instant) -> bool {
         self.pacers().any(|pacer| {
             let drawing = pacer.drawing().filter(|_| pacer.is_drawing(now)).map(|drawing| drawing.target);
@@ -429,7 +432,7 @@ impl<T> Conductor<T> {
         });
     }
 
-    /// What packing has to know of a client: behind the focused one, with the overhead of its batch.
+    /// The packing input for a client. Background clients include the overhead of their batch.
     fn unit(&self, pacer: &Pacer, now: Instant) -> Option<Unit> {
         let unit = pacer.unit(now, self.output.vsync())?;
         let cpu = if unit.focused { unit.cpu } else { self.stretch.apply(unit.cpu) };

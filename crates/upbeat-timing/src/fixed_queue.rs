@@ -9,17 +9,17 @@ pub struct FixedQueue<T, const N: usize> {
 }
 
 impl<T: Copy + Default, const N: usize> FixedQueue<T, N> {
-    /// An empty queue.
+    /// An empty queue; does not allocate.
     pub fn new() -> Self {
         FixedQueue { items: [T::default(); N], first: 0, len: 0 }
     }
 
-    /// How many items wait.
+    /// The number of queued items.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue has no items.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -34,7 +34,7 @@ impl<T: Copy + Default, const N: usize> FixedQueue<T, N> {
         Ok(())
     }
 
-    /// Takes the oldest item.
+    /// Removes and returns the oldest item.
     pub fn pop(&mut self) -> Option<T> {
         let item = *self.get(0)?;
         self.first = (self.first + 1) % N;
@@ -52,7 +52,7 @@ impl<T: Copy + Default, const N: usize> FixedQueue<T, N> {
         (0..self.len).map(move |index| &self.items[(self.first + index) % N])
     }
 
-    /// Changes the first item, counted from the oldest, for which `found` holds; whether there was one.
+    /// Changes the oldest item for which `found` holds; returns whether there was one.
     pub fn update(&mut self, found: impl Fn(&T) -> bool, change: impl FnOnce(&mut T)) -> bool {
         for index in 0..self.len {
             let item = &mut self.items[(self.first + index) % N];
@@ -64,7 +64,7 @@ impl<T: Copy + Default, const N: usize> FixedQueue<T, N> {
         false
     }
 
-    /// Keeps the items for which `keep` holds, in order; how many were thrown out.
+    /// Keeps the items for which `keep` holds, in order; returns the number of removed items.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) -> usize {
         let before = self.len;
         let mut kept = 0;
@@ -79,7 +79,7 @@ impl<T: Copy + Default, const N: usize> FixedQueue<T, N> {
         before - kept
     }
 
-    /// Throws everything out.
+    /// Removes all items from the queue.
     pub fn clear(&mut self) {
         self.len = 0;
     }

@@ -1,5 +1,5 @@
-//! Names of the things that time is kept for. They are plain numbers, so that the core stays free of what they stand
-//! for; numbers are never used twice in a session.
+//! Ids of outputs, clients, surfaces, windows and frames. They are plain numbers, so that the timing core does not
+//! depend on the objects. A number is never used twice in a session.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ id!(
     "output"
 );
 id!(
-    /// A connection of a program, counted from 1.
+    /// A client's connection, counted from 1.
     ClientId,
     "client"
 );
@@ -42,16 +42,16 @@ id!(
     "window"
 );
 
-/// An update of a surface, by its number among the commits with new content of that surface.
+/// An update of a surface: its commits with new content are numbered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UpdateId {
-    /// Whose.
+    /// The surface that was updated.
     pub surface: SurfaceId,
-    /// Counted from 1.
+    /// The update's number, counted from 1 for each surface.
     pub number: u64,
 }
 
-/// A frame of one output, numbered in the order in which contents were chosen. Some are never composed, and some never
+/// A frame of one output, numbered in the order in which content was chosen. Some frames are never composed or never
 /// shown; no number is used twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId(pub u64);

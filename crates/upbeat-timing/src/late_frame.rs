@@ -1,13 +1,14 @@
-//! What to do with a frame that missed its refresh.
+//! The policy for a frame that missed its refresh.
 //!
-//! Presto 3.1. A late frame waits beside the one that was made for this refresh. Showing both in order keeps every
-//! frame and adds a refresh of latency for good (buffer stuffing); showing the newer one loses a frame and is in time
-//! again. The newer one is shown, but never does the policy lose two frames in a row: a client that is late every time
+//! Presto 3.1. A late frame waits beside the frame that was made for this refresh. Showing both in order keeps every
+//! frame but adds a refresh of latency for good (buffer stuffing). Showing only the newer frame loses a frame but is in
+//! time again. The policy shows the newer frame, but never loses two frames in a row: a client that is late every time
 //! still shows every other frame.
 //!
-//! Frames that were drawn ahead are not late one by one: a refresh without a frame makes all that wait late by it, until
-//! those that were asked for afterwards are shown. None is lost for it (D-VSync 5.1: elastic to drops), but content stays
-//! within [`MOST_LATE`] of the moment at which it is seen. A second such refresh therefore costs a frame.
+//! Frames that were drawn ahead are not late one by one. A refresh without a frame makes all waiting frames late, until
+//! the frames that were requested afterwards are shown. The first such refresh loses no frame (D-VSync 5.1: elastic to
+//! drops), but content stays within [`MOST_LATE`] of the moment at which it is seen. A second such refresh therefore
+//! costs a frame.
 //!
 //! ```text
 //!  refresh      10    11    12    13    14    15    16
@@ -16,34 +17,35 @@
 //!  late         0           1           1     0     0
 //! ```
 
-/// Refreshes by which a frame that was drawn ahead may be late, and be shown in a refresh of its own all the same.
+/// Refreshes by which a frame that was drawn ahead may be late and still be shown in a refresh of its own.
 pub const MOST_LATE: u64 = 1;
 
-/// Whether a frame that was drawn ahead and would be so many refreshes `late` gives way to the next one that is due.
+/// Whether a frame that was drawn ahead and is `late` by this many refreshes is dropped in favour of the next frame
+/// that is due.
 pub const fn gives_way(late: u64) -> bool {
     late > MOST_LATE
 }
 
-/// What the latch shows.
+/// The frame that the latch shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateChoice {
-    /// Nothing is ready: the last frame stays.
+    /// No frame is ready: the last frame stays.
     Repeat,
-    /// The oldest frame.
+    /// The oldest ready frame, in its order.
     Oldest,
     /// The frame after the oldest, which is dropped.
     SkipOldest,
 }
 
-/// The policy of one surface. It remembers one bit: whether the last latch dropped a frame.
+/// The policy of one surface. Its only state: whether the last latch dropped a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LateFramePolicy {
     dropped_last: bool,
 }
 
 impl LateFramePolicy {
-    /// Chooses among `ready` frames that wait for this latch. A queue that grew by one through a miss shrinks again
-    /// because of this.
+    /// Chooses among `ready` frames that wait for this latch. A queue that grew by one frame through a miss shrinks
+    /// again.
     pub fn choose(&mut self, ready: usize) -> LateChoice {
         match ready {
             0 => LateChoice::Repeat,

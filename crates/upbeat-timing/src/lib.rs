@@ -1,11 +1,12 @@
 //! The timing core: every decision about *when*, as pure code.
 //!
-//! No Smithay, no Wayland, no system call, no clock, no logging, and no allocation on the frame path: `now` is passed
-//! in, decisions come out. The compositor, the simulator, the tests and the benches drive the same code.
+//! It contains no Smithay, no Wayland, no system call, no clock, no logging, and no allocation on the frame path: the
+//! caller passes `now` in and takes decisions out. The compositor, the simulator, the tests and the benches drive the
+//! same code.
 //!
-//! It is built for programs that are clients, too: they scroll, move and predict as the compositor does.
+//! Clients can use it too: they scroll, animate and predict as the compositor does.
 //!
-//! The words, as they are used in the code, the documentation and the protocols:
+//! The terms, as used in the code, the documentation and the protocols:
 //!
 //! - `present`: the start of scan-out of line 0, as DRM stamps it.
 //! - `submit_by = present − vblank length of the mode − driver margin`.
@@ -13,7 +14,7 @@
 //! - `ready_by`: the only deadline that a client sees: the earliest `latch_at` allowed for a target, fixed when the
 //!   target is published.
 //! - *target*: one refresh of one output, `{id, present, ready_by, interval}`.
-//! - *miss budget*: the share of frames that may be late; what the estimators are asked for.
+//! - *miss budget*: the share of frames that may be late; estimators are asked for a cost at this share.
 //! - *drop*: a refresh in which a window that had an unanswered callback or an unpresented update got nothing new.
 //! - *hitch*: a gap of more than 1.26 periods between two presented frames.
 //! - *light*: the display showed it.

@@ -1,20 +1,20 @@
-//! A safety margin that jumps up when it was too small and comes down slowly.
+//! A safety margin that jumps up when it was too small and decays slowly.
 //!
-//! A quantile of a short window cannot see the tail that it will meet, and its largest value is no estimate either:
-//! one hiccup while a program starts would cost latency for as long as the window remembers it. So the window answers
-//! with a quantile that it can know ([`known_quantile`]), and the margin on top of it rises by what was missed, at
-//! once, and falls by a small share of itself with every frame that was in time.
+//! A quantile of a short window cannot predict rare costs, and the window's largest value is no estimate either: a
+//! single hiccup at a program's start would cost latency for as long as the window remembers it. So the window answers
+//! with a quantile that it can know ([`known_quantile`]). The margin on top rises by each miss at once, and falls by a
+//! small share of itself with every frame in time.
 
 use super::defaults::{LARGEST_JUMP, LARGEST_MARGIN_SHARE, MARGIN_DECAY, RAREST_KNOWN};
 use super::estimator::MissBudget;
 use crate::time::Span;
 
-/// The miss budget that a window can be asked for; the margin takes care of the rest.
+/// The miss budget that a window can answer; the margin covers the rest.
 pub fn known_quantile(miss: MissBudget) -> MissBudget {
     miss.max(RAREST_KNOWN)
 }
 
-/// A margin on top of an estimate.
+/// A margin on top of an estimate, never below its floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Margin {
     now: Span,
@@ -22,17 +22,17 @@ pub struct Margin {
 }
 
 impl Margin {
-    /// A margin at its floor.
+    /// A margin that starts at its floor.
     pub const fn new(floor: Span) -> Self {
         Margin { now: floor, floor }
     }
 
-    /// What to add to the estimate.
+    /// The time to add to the estimate.
     pub const fn get(self) -> Span {
         self.now
     }
 
-    /// Learns how far beyond estimate plus margin a frame went (`overshoot` > 0), or that it was in time (≤ 0).
+    /// Learns how far a frame exceeded estimate plus margin (`overshoot` > 0), or that it was in time (≤ 0).
     pub fn observe(&mut self, overshoot: Span, interval: Span) {
         if overshoot > Span::ZERO {
             self.now = (self.now + overshoot.min(LARGEST_JUMP)).min((interval / LARGEST_MARGIN_SHARE).max(self.floor));

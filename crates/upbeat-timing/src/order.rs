@@ -1,7 +1,7 @@
-//! Whose turn it is: one thread composes for all outputs, and what is due first is done first.
+//! Which output goes next: one thread composes for all outputs, earliest deadline first.
 //!
-//! A *dark* output, whose refreshes were never seen since it was switched on or got another mode, has no moment to keep.
-//! Its first frame is drawn whole, which nobody has timed yet. It goes where the others leave room:
+//! A *dark* output, with no refresh seen since it was switched on or changed its mode, has no deadline. Its first frame
+//! is composed whole, and the cost of that is not known yet. So it runs in gaps that the lit outputs leave:
 //!
 //! ```text
 //!   lit     callback ── latch ▓▓         callback ── latch ▓▓
@@ -11,35 +11,35 @@
 use super::id::OutputId;
 use crate::time::{Instant, Span};
 
-/// A dark output waits for so many intervals of a lit one at most.
+/// A dark output waits for at most this many intervals of a lit output.
 const MOST_HELD_BACK: i64 = 2;
 
-/// What an output has to do next.
+/// The next action of one output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// Which output.
+    /// The output that has the action.
     pub output: OutputId,
-    /// When that is, or was, due.
+    /// When the action is, or was, due.
     pub at: Instant,
     /// The time between two of its refreshes.
     pub interval: Span,
-    /// None of its refreshes was seen yet.
+    /// None of the output's refreshes was seen yet.
     pub is_dark: bool,
 }
 
-/// Whose turn it is.
+/// Chooses the output that acts next.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Order {
-    /// Since when what is due on a dark output gives way to the others, and until when.
+    /// Since when a dark output waits for lit outputs, and until when.
     held_back: Option<(Instant, Instant)>,
 }
 
-/// What all outputs have to do, as far as it matters here.
+/// The earliest actions of all lit and of all dark outputs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gathered {
     lit: Option<Pending>,
     dark: Option<Pending>,
-    /// A lit output has something to do within half of its interval.
+    /// The longest interval of the lit outputs that have an action within half of their interval.
     lit_soon: Option<Span>,
 }
 
@@ -60,7 +60,7 @@ impl Gathered {
 }
 
 impl Order {
-    /// The output of which something is to be done now, if there is one. Ask until there is none.
+    /// The output that has to act now, if any. Call it until it returns `None`.
     pub fn next(&mut self, pending: impl IntoIterator<Item = Pending>, now: Instant) -> Option<OutputId> {
         let Gathered { lit, dark, lit_soon } = Gathered::of(pending, now);
         if let Some(lit) = lit.filter(|lit| lit.at <= now) {
@@ -79,7 +79,7 @@ impl Order {
         Some(dark.output)
     }
 
-    /// When to ask again; `None` when there is nothing to do.
+    /// When to call [`next`](Self::next) again; `None` while no output has an action.
     pub fn next_wake(&self, pending: impl IntoIterator<Item = Pending>, now: Instant) -> Option<Instant> {
         let Gathered { lit, dark, .. } = Gathered::of(pending, now);
         let dark = dark.map(|dark| self.held_back.map_or(dark.at, |(_, until)| dark.at.max(until)));

@@ -6,8 +6,9 @@
 //!             └────────────────────────────────────┴──────────────── more to show ◄─────────────────────┘
 //! ```
 //!
-//! It has every frame of the output in one place ([`FrameQueue`]) and numbers refreshes by the clock (`numbers`). A frame
-//! waits for the one in flight; where a display takes a refresh or more from submit to light, for the one before that.
+//! It keeps every frame of the output in one place ([`FrameQueue`]) and numbers refreshes by the clock (`numbers`). A
+//! frame waits for the frame in flight. Where a display takes a refresh or more from submit to light, it waits for the
+//! frame before that.
 
 mod ahead;
 mod budget;
@@ -36,45 +37,45 @@ use in_place::InPlace;
 pub use light::Outcome;
 use numbers::Numbers;
 
-/// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
+/// Targets whose deadlines may be published at the same time: frames ahead, and the frame that is being latched.
 const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
-/// A place for a deadline that holds none.
+/// An empty entry of the published deadlines.
 const UNPUBLISHED: (RefreshIndex, Instant) = (RefreshIndex(u64::MAX), Instant::ZERO);
-/// Frames on their way to the screen at once, at most.
+/// The most frames in flight at once.
 const MOST_IN_FLIGHT: usize = 2;
 
-/// When an output composes.
+/// When an output latches and composes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LatchPolicy {
-    /// At once when idle, else at the refresh: two periods of slack, as wlroots has it.
+    /// At once when idle, otherwise at the refresh: two periods of slack, as in wlroots.
     AtRefresh,
     /// As late as the cost of composing allows.
     #[default]
     Late,
 }
 
-/// What the cost of a frame says of the next one's.
+/// How far the cost of a frame predicts the cost of the next frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Composed {
-    /// Nothing: the first use of a buffer, or a rectangle on screen.
+    /// Not at all: the first use of a buffer, or a rectangle written in place.
     Odd,
-    /// It moved planes and composed nothing: it says what another such frame costs.
+    /// The frame moved planes and composed nothing: its cost predicts other such frames.
     Planes,
-    /// It costs as much.
+    /// An ordinary composed frame: the next costs about as much.
     Usual,
-    /// The same, but a GPU still draws it: [`OutputMachine::rendered`] tells when it is complete.
+    /// Like `Usual`, but a GPU still draws the frame: [`OutputMachine::rendered`] reports when it is complete.
     Unfinished,
 }
 
-/// A refresh for which something waits.
+/// A refresh that an update waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Due {
     pub index: RefreshIndex,
-    /// Where refreshes have no grid: not before this moment.
+    /// With variable refresh: not before this moment.
     pub at: Instant,
 }
 
-/// When one output latches, composes and submits.
+/// Decides when one output latches, composes and submits.
 #[derive(Clone, Debug)]
 pub struct OutputMachine<T = ()> {
     vsync: VsyncModel,
@@ -83,49 +84,50 @@ pub struct OutputMachine<T = ()> {
     compose: ComposeCost,
     policy: LatchPolicy,
     powered: bool,
-    /// Something is to be shown as soon as possible, for this reason.
+    /// The reason to show a frame as soon as possible.
     need: Option<Need>,
-    /// What is to be shown is more than planes that move.
+    /// The next frame needs composing, not only moved planes.
     composes: bool,
-    /// The frame at hand is for a view that is scrolled, and whether the last such frame moved planes alone.
+    /// The next frame is for a scrolled view.
     scrolls: bool,
+    /// The last frame for a scrolled view only moved planes.
     scrolled_planes: bool,
     /// Updates wait for this refresh or a later one.
     due: Option<Due>,
-    /// The first refresh that somebody was promised who has not committed for it.
+    /// The first refresh that was promised to a client that has not committed for it yet.
     promised: Option<RefreshIndex>,
-    /// What is known of the refreshes to come where the rate is variable.
+    /// The times that waiting frames are bound to, where the rate is variable.
     cadence: Cadence,
-    /// A client draws for it, or is about to.
+    /// A client draws for this output, or is about to.
     drawn_for: bool,
-    /// The last refresh whose latch passed unused, and how late whoever drives us woke for it.
+    /// The last refresh whose latch passed unused, and how late the caller woke for it.
     skipped: Option<(RefreshIndex, Span)>,
     frames: FrameQueue<T>,
     numbers: Numbers,
     calm: Calm,
-    /// How many frames may be in flight.
+    /// The most frames that may be in flight.
     depth: usize,
-    /// How many frames the display may have at once, the one in flight among them.
+    /// The most frames that the display may have at once, including the frame in flight.
     pending: usize,
-    /// The cursor is on a plane of its own.
+    /// The display shows the cursor on its own plane.
     cursor_plane: bool,
-    /// What drawing a frame takes on another thread; zero where it is drawn on this one.
+    /// The time that another thread takes to draw a frame; zero where this thread draws.
     draw_time: Span,
-    /// What waits is shown whatever happens.
+    /// Frames ahead are shown even if they become outdated: they are never superseded.
     insists: bool,
-    /// What the display holds is wrong, and is to be withdrawn before anything is latched.
+    /// The frames that the display holds are outdated and must be withdrawn before the next latch.
     withdraws: bool,
-    /// Published deadlines, which a later estimate may not undercut, by the low bits of their refresh.
+    /// Published deadlines, indexed by the low bits of the refresh. A later estimate may not be earlier than these.
     published: [(RefreshIndex, Instant); PUBLISHED],
     in_place: InPlace,
 }
 
 impl<T> OutputMachine<T> {
-    /// A machine for a display with this vsync and this submit lead.
+    /// A machine for a display with this vsync model and this submit lead.
     pub fn new(vsync: VsyncModel, lead: Span, now: Instant) -> Self {
         let last = RefreshIndex(vsync.at_or_after(now).0.saturating_sub(1));
         let mut frames = FrameQueue::new(AheadSettings::buffers(2), Trigger::Ahead);
-        // Motion is wanted whenever it is asked for.
+        // The queue always accepts frames ahead; the caller decides when there is motion.
         frames.begin(last);
         OutputMachine {
             vsync,
@@ -157,54 +159,56 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// The display's clock.
+    /// The display's vsync model, read only.
     pub const fn vsync(&self) -> &VsyncModel {
         &self.vsync
     }
 
-    /// The display's clock, to tell it what happened outside of frames: a mode, a suspend, a vblank that was read.
+    /// The display's vsync model, to report events other than frames: a new mode, a suspend, a vblank read from the
+    /// device.
     pub fn vsync_mut(&mut self) -> &mut VsyncModel {
         &mut self.vsync
     }
 
-    /// How long before `present` a frame must have been submitted: the display's lead and what was learned on top.
+    /// How long before `present` a frame must have been submitted: the display's lead plus the learned driver margin.
     pub fn submit_lead(&self) -> Span {
         self.lead + self.driver.get()
     }
 
-    /// The display's lead alone.
+    /// The display's lead without the learned driver margin.
     pub const fn display_lead(&self) -> Span {
         self.lead
     }
 
-    /// The display's lead changed, with its mode or because it was learned. `guess`: what the driver may want on top of
-    /// it, until more is known; zero where the lead is exact.
+    /// The display's lead changed, with its mode or because it was learned. `guess`: the initial driver margin on
+    /// top, until the real margin is learned; zero where the lead is exact.
     pub fn set_lead(&mut self, lead: Span, guess: Span) {
         self.lead = lead;
         self.driver = DriverMargin::guessed(guess);
     }
 
-    /// How many submitted frames the display lets wait at once.
+    /// Sets how many submitted frames the display queues at once.
     pub fn set_depth(&mut self, frames: u32) {
         self.depth = (frames as usize).clamp(1, MOST_IN_FLIGHT);
     }
 
-    /// How many frames the display may have at once, and whether it shows the cursor on a plane of its own.
+    /// Sets how many frames the display may have at once, and whether it shows the cursor on its own plane.
     pub const fn set_planes(&mut self, pending: u32, cursor_plane: bool) {
         (self.pending, self.cursor_plane) = (pending as usize, cursor_plane);
     }
 
-    /// Chooses when to compose.
+    /// Sets when the output latches and composes.
     pub fn set_policy(&mut self, policy: LatchPolicy) {
         self.policy = policy;
     }
 
-    /// When it composes.
+    /// When the output latches and composes.
     pub const fn policy(&self) -> LatchPolicy {
         self.policy
     }
 
-    /// Switched on or off. Off, it plans nothing; what is on its way the display gives back.
+    /// The output was switched on or off. Without power it plans nothing, and the display returns the frames that
+    /// it has.
     pub fn set_powered(&mut self, powered: bool) {
         self.powered = powered;
         if !powered {
@@ -212,39 +216,39 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// Every frame.
+    /// The output's frames, read only.
     pub const fn frames(&self) -> &FrameQueue<T> {
         &self.frames
     }
 
-    /// Every frame, to tell what became of it.
+    /// The output's frames, to report their progress.
     pub const fn frames_mut(&mut self) -> &mut FrameQueue<T> {
         &mut self.frames
     }
 
-    /// Whether a frame is on its way to the screen.
+    /// Whether a frame is in flight.
     pub fn is_busy(&self) -> bool {
         self.frames.in_flight().next().is_some()
     }
 
-    /// Whether something waits to be shown.
+    /// Whether a frame is needed, now or at a later refresh.
     pub const fn is_needed(&self) -> bool {
         self.need.is_some() || self.due.is_some()
     }
 
-    /// Why something is to be shown as soon as possible, if it is.
+    /// The reason to show a frame as soon as possible, if any.
     pub const fn needs(&self) -> Option<Need> {
         self.need
     }
 
-    /// Something visible changed, for this reason. What was made ahead without it is wrong, unless it is our own motion.
+    /// A visible change happened, for this reason. It makes frames ahead outdated, unless it is our own animation.
     pub fn need(&mut self, need: Need) {
         if self.need.is_none_or(|known| known == Need::Animation) {
             self.need = Some(need);
         }
         let goes_along = match need {
             Need::Animation => true,
-            // It is put where it is when the frame is submitted.
+            // A cursor plane is positioned when the frame is submitted.
             Need::Cursor => self.cursor_plane,
             _ => false,
         };
@@ -258,24 +262,24 @@ impl<T> OutputMachine<T> {
         };
     }
 
-    /// What was taken by something else is wanted yet, for this reason; nothing is wrong that was made ahead.
+    /// The need was consumed by another frame but remains, for this reason. Frames ahead stay valid.
     pub const fn need_still(&mut self, need: Need) {
         self.need = Some(need);
         self.composes = true;
     }
 
-    /// What was latched did not come to be shown: the next refresh has another try.
+    /// A latched frame was not shown: the next refresh tries again.
     pub fn need_again(&mut self) {
         self.need.get_or_insert(Need::Content);
         self.composes = true;
     }
 
-    /// Something is to be shown at `index`, not before.
+    /// A frame is needed at `index`, not before.
     pub fn need_at(&mut self, index: RefreshIndex) {
         self.need_from(index, Instant::ZERO);
     }
 
-    /// The same; where refreshes have no grid, at the moment `at`, if there is one.
+    /// Like [`need_at`](Self::need_at); with variable refresh, `at` (if not zero) says when the frame is to be shown.
     pub fn need_from(&mut self, index: RefreshIndex, at: Instant) {
         if at > Instant::ZERO {
             self.cadence.bind(at);
@@ -284,12 +288,12 @@ impl<T> OutputMachine<T> {
         self.due = Some(self.due.map_or(due, |known| known.min(due)));
     }
 
-    /// By when a frame for `index` must be submitted.
+    /// The deadline for submitting a frame for `index`.
     pub fn submit_by(&self, index: RefreshIndex) -> Instant {
         self.vsync.present(index) - self.submit_lead()
     }
 
-    /// `estimate`, but not before what was published for `index`.
+    /// `estimate`, but not earlier than the deadline that was published for `index`.
     fn keep_published(&self, index: RefreshIndex, estimate: Instant) -> Instant {
         match self.published[Self::published_slot(index)] {
             (published, ready_by) if published == index => estimate.max(ready_by),
@@ -297,7 +301,7 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// The target for `index`, as it is published from now on.
+    /// The target for `index`. Its deadline is published and cannot become earlier afterwards.
     pub fn publish(&mut self, index: RefreshIndex) -> Target {
         let ready_by = self.latch_at(index);
         let slot = Self::published_slot(index);
@@ -321,7 +325,7 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// The next latch: for which refresh and when. `None` while there is nothing to show, the display takes no more
+    /// The next latch: for which refresh and when. `None` while no frame is needed, the display takes no more
     /// frames or the output is off.
     pub fn next_latch(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
         if !self.powered || self.is_full() {
@@ -340,7 +344,7 @@ impl<T> OutputMachine<T> {
         let due = self.due.filter(|_| self.need.is_none());
         index = due.map_or(index, |due| index.max(due.index));
         let untrusted = self.has_unknown_grid(now);
-        // What was drawn for this refresh must not be shown at the one before it.
+        // A frame drawn for this refresh must not be shown a refresh early.
         let is_awaited = self.due.is_some_and(|due| due.index == index);
         let at_once = self.need.is_some() && !is_awaited && (self.policy == LatchPolicy::AtRefresh || untrusted);
         if at_once && self.may_latch_at_once(index, now) {
@@ -350,8 +354,8 @@ impl<T> OutputMachine<T> {
         timed.or_else(|| Some((index, self.planned_latch(index).max(now))))
     }
 
-    /// Content is being chosen for `index`, for this reason. To be followed by [`choose`](Self::choose) or
-    /// [`empty`](Self::empty).
+    /// Starts choosing content for `index`; returns the reason. Call [`choose`](Self::choose) or
+    /// [`empty`](Self::empty) next.
     pub fn latch(&mut self, index: RefreshIndex) -> Need {
         if self.due.is_some_and(|due| due.index <= index) {
             self.due = None;
@@ -363,13 +367,13 @@ impl<T> OutputMachine<T> {
         need
     }
 
-    /// A latch chose `content` for `index`. To be followed by [`submitted`](Self::submitted) or [`fail`](Self::fail).
+    /// A latch chose `content` for `index`. Call [`submitted`](Self::submitted) or [`fail`](Self::fail) next.
     pub fn choose(&mut self, index: RefreshIndex, content: T) -> FrameId {
         let submit_by = self.submit_by(index);
         self.frames.choose(index, submit_by, content)
     }
 
-    /// What a latch chose was submitted: choosing, composing and that took from the `scheduled` latch until `done`.
+    /// A latched frame was submitted: choosing, composing and submitting took from the `scheduled` latch until `done`.
     pub fn submitted(&mut self, id: FrameId, scheduled: Instant, done: Instant, composed: Composed) {
         match composed {
             Composed::Usual => self.compose.observe(done - scheduled, self.vsync.interval()),
@@ -385,10 +389,11 @@ impl<T> OutputMachine<T> {
         self.frames.fly(id, index, Flight { submitted: done, submit_by, unfinished });
     }
 
-    /// What a latch chose could not be drawn, or was refused. Its refresh is spent: the next one has another try.
+    /// A latched frame could not be drawn, or the display refused it. Its refresh is spent: the next refresh tries
+    /// again.
     pub fn fail(&mut self, id: FrameId) -> Option<Frame<T>> {
         let frame = self.frames.take(id)?;
-        // One that was made ahead leaves its refresh to what comes in its place.
+        // A frame made ahead leaves its refresh to its replacement.
         if !frame.is_ahead() {
             self.spend(frame.target);
         }

@@ -1,7 +1,7 @@
 //! The Pacer machine: when one client is called back on one output.
 //!
-//! One per (client, output) with all its surfaces there: surfaces paced alone would start together and measure each
-//! other.
+//! There is one pacer per (client, output) with all the client's surfaces there: surfaces that are paced separately
+//! would start together and measure each other.
 //!
 //! ```text
 //!            ┌────────── callback due ◄─────────── latched (or, with two periods of slack, committed)
@@ -9,10 +9,10 @@
 //!   planned(target k, start) ── start ─► Callback ─► drawing ── commit ─► applied, waits for the latch
 //! ```
 //!
-//! *Just in time* starts at `ready_by(k) − budget`, where the budget is what the client needs at its miss budget. Where
-//! no budget fits into a period, the earliest legal moment is right after the latch; a client that nobody is touching
-//! then gets as much of a second period of slack as its miss budget asks for (latency against drops is a curve), one that is
-//! being touched does not: its drops are the price of its latency.
+//! *Just in time* starts at `ready_by(k) − budget`, where the budget is the client's cost at its miss budget. Where no
+//! budget fits into a period, the earliest legal moment is right after the latch. A client that the user does not
+//! interact with then gets as much of a second period of slack as its miss budget requires (latency against drops is a
+//! curve). An interactive client gets none: its drops are the price of its latency.
 
 mod attention;
 mod costs;
@@ -50,42 +50,42 @@ use variable::outlasts_a_period;
 
 /// Frames before a client is started later than right after the latch.
 const FIRST_FRAMES: usize = 6;
-/// Frames before the second period of slack is given or taken back on the evidence of misses.
+/// Frames observed before the second period of slack is given or withdrawn.
 const SLACK_EVIDENCE: usize = 24;
-/// So many frames that do not fit, of those remembered, are hiccups and no property of the client.
+/// Up to this many remembered frames that do not fit are hiccups, not a property of the client.
 const HICCUPS: u32 = 2;
-/// The share of the miss budget at which the second period is taken back: hysteresis.
+/// The second period is withdrawn at the miss budget divided by this: hysteresis.
 const SLACK_RETURN_DIVISOR: u32 = 2;
-/// A frame that takes longer than so many periods is a pause of the client, not a cost.
+/// A frame that takes longer than this many periods is a pause of the client, not a cost.
 const PAUSE_PERIODS: i64 = 12;
-/// So is one that takes this many periods and leaves the CPU alone meanwhile: it had nothing to draw.
+/// So is a frame that takes longer than this many periods with an idle CPU: the client had nothing to draw.
 const IDLE_PERIODS: i64 = 3;
-/// What a client is given beyond its CPU time where others were drawing too, as a share of an interval: waking up and
-/// sending a commit cost something.
+/// Time added to the CPU time of a client when other clients drew meanwhile, as a fraction of an interval: waking up
+/// and sending a commit have a cost.
 const CONTENTION_ALLOWANCE: i64 = 64;
-/// A client that has not answered for so many intervals has nothing to draw…
+/// A client that has not answered for this many intervals has nothing to draw…
 const EXPECTED_INTERVALS: i64 = 4;
-/// …unless what it needs at its miss budget is longer: then for so many times that.
+/// …unless its budget is longer: then it has this many budgets to answer.
 const EXPECTED_BUDGETS: i64 = 2;
-/// Leaving the CPU alone: using less than this share of the time.
+/// A client leaves the CPU idle if it uses less than this fraction of the time.
 const PAUSE_CPU_DIVISOR: i64 = 4;
 
-/// What an answer cost.
+/// The measured cost of one answer.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
-    /// From the scheduled callback until it was finished.
+    /// From the scheduled callback until the frame was finished.
     wall: Span,
     /// CPU time of the client meanwhile.
     cpu: Option<Span>,
-    /// How much of it a device was drawing, after the commit.
+    /// The part of `wall` in which a GPU drew the frame, after the commit.
     gpu: Span,
     /// Other clients were drawing meanwhile.
     contended: bool,
-    /// How far beyond the deadline it came.
+    /// How far beyond the deadline the frame was finished.
     overshoot: Span,
 }
 
-/// When one client is called back on one output.
+/// Decides when one client is called back on one output.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     wish: PacingWish,
@@ -98,33 +98,33 @@ pub struct Pacer {
     /// A callback may be sent from this moment on.
     due: Option<Instant>,
     drawing: Option<OpenCallback>,
-    /// What it has committed of the answer that it is at, and a device draws.
+    /// The committed parts of the current answer that a GPU still draws.
     parts: Parts,
-    /// Committed, and a device still draws it.
+    /// Committed frames that a GPU still draws.
     unfinished: UnfinishedFrames,
     planned: Option<Planned>,
     given_budget: Span,
-    /// The refresh of the last callback.
+    /// The refresh that the last callback was for.
     last_target: Option<RefreshIndex>,
     attention: Attention,
-    /// When it answered last.
+    /// When the client answered last.
     answered: Option<Instant>,
     /// Two periods of slack are in use.
     second_period: bool,
-    /// The most buffers that it was seen to use.
+    /// The most buffers that the client used at once.
     buffers: usize,
     /// Whether it may be called back early.
     early: EarlyCallbacks,
-    /// Whether it makes as many frames as it could.
+    /// Finds out whether the client makes fewer frames than it could.
     guard: Guard,
     reason: Reason,
-    /// The first line of what is expected to be written in place of its next frame.
+    /// The first line of the region where the client's next frame is expected to be written in place.
     row: Option<i32>,
     second_shot: SecondShot,
 }
 
 impl Pacer {
-    /// A pacer that knows nothing of its client.
+    /// A pacer without any observations of its client.
     pub fn new(wish: PacingWish, budgets: MissBudgets) -> Self {
         Pacer {
             wish,
@@ -153,7 +153,7 @@ impl Pacer {
         }
     }
 
-    /// What the client was seen to be.
+    /// The class that the client's behaviour shows.
     pub fn class(&self) -> Class {
         self.classifier.class()
     }
@@ -163,14 +163,14 @@ impl Pacer {
         self.classifier.slope()
     }
 
-    /// The pacing that was asked for.
+    /// The pacing that was requested.
     pub const fn wished(&self) -> PacingWish {
         self.wish
     }
 
     /// The pacing in force and why.
     pub fn effective(&self) -> (Pacing, Reason) {
-        // A client that never asks for callbacks is never planned for.
+        // A client that never requests callbacks has no plan that could have set `self.reason`.
         let reason = self.reason_by_kind().unwrap_or(self.reason);
         let chosen = match reason {
             Reason::OwnClock => Pacing::VsyncLate,
@@ -205,34 +205,34 @@ impl Pacer {
         self.buffers = self.buffers.max(count);
     }
 
-    /// Whether a callback is waiting to be sent.
+    /// Whether a callback is due and not sent yet.
     pub const fn is_waiting(&self) -> bool {
         self.due.is_some()
     }
 
-    /// The callback sent and not answered.
+    /// The callback that was sent and not answered, if any.
     pub const fn drawing(&self) -> Option<OpenCallback> {
         self.drawing
     }
 
-    /// Whether it draws now, as far as can be told: it was called back, and what it commits may still be the answer. Who was
-    /// called back long ago has nothing to draw.
+    /// Whether the client probably draws now: it was called back, and its next commit may be the answer. A client
+    /// that was called back long ago has nothing to draw.
     pub fn is_drawing(&self, now: Instant) -> bool {
         self.drawing.is_some_and(|drawing| now < drawing.expected_until)
     }
 
-    /// The refreshes for which it has committed, while a device still draws that, as far as can be told.
+    /// The refreshes of committed frames that a GPU probably still draws.
     pub fn unfinished(&self, now: Instant) -> impl Iterator<Item = RefreshIndex> {
         let expected = self.unfinished.iter().filter(move |frame| now < frame.drawing.expected_until);
         expected.map(|frame| frame.drawing.target)
     }
 
-    /// Whether it answered since `from`.
+    /// Whether the client answered after `from`.
     pub fn answered_since(&self, from: Instant) -> bool {
         self.answered.is_some_and(|answered| answered > from)
     }
 
-    /// The refreshes that it was called back for will not come: other numbers count from now on.
+    /// Forgets targets of callbacks because the refreshes were renumbered.
     pub fn forget_targets(&mut self) {
         (self.planned, self.last_target, self.drawing) = (None, None, None);
         self.second_shot.forget();
@@ -240,25 +240,26 @@ impl Pacer {
         self.unfinished.clear();
     }
 
-    /// The callback planned.
+    /// The planned callback, if any.
     pub const fn planned(&self) -> Option<Planned> {
         self.planned
     }
 
-    /// A callback may be sent from `now` on: its update was latched, or it asked for nothing but a callback.
+    /// A callback may be sent from `now` on: the client's update was latched, or it requested a callback without
+    /// content.
     pub fn callback_due(&mut self, now: Instant) {
         if self.due.is_none() {
             self.due = Some(now);
         }
     }
 
-    /// A new callback was asked for while the commit before it still waits: due at once with two periods of slack.
-    /// Returns whether it is.
+    /// Whether a callback that is requested while the previous commit still waits is due at once: with two periods
+    /// of slack.
     pub fn runs_ahead(&self) -> bool {
         self.second_period
     }
 
-    /// No callback is wanted any more: the surfaces are gone or hidden.
+    /// The client's callbacks are not needed any more: its surfaces are gone or hidden.
     pub fn withdraw(&mut self) {
         (self.due, self.planned, self.drawing) = (None, None, None);
         self.second_shot.forget();
@@ -283,22 +284,22 @@ impl Pacer {
         Some(planned)
     }
 
-    /// Packing moved the start.
+    /// Moves the start of the planned callback, for packing.
     pub fn set_start(&mut self, start: Instant) {
         if let Some(planned) = &mut self.planned {
             planned.start = start;
         }
     }
 
-    /// What packing has to know, for a start that it may move.
+    /// The packing input, if packing may move the client's start.
     pub fn unit(&self, now: Instant, vsync: &VsyncModel) -> Option<Unit> {
         let wall = self.packed_budget(now, vsync)?;
         let cpu = self.cpu.budget(MissBudget::per_mille(50)).unwrap_or(wall).min(wall);
         Some(Unit { wall, cpu, focused: self.is_focused() })
     }
 
-    /// The callback is being sent. `cpu`: the client's CPU time so far, if known; `refresh`: the refresh before the
-    /// target, and the interval between the two.
+    /// The planned callback is being sent. `cpu`: the client's CPU time so far, if known; the last parameter is the
+    /// refresh before the target, and the interval between the two.
     pub fn called_back(
         &mut self,
         now: Instant,
@@ -326,7 +327,7 @@ impl Pacer {
         Some(planned)
     }
 
-    /// New content arrived, and with it all of the answer.
+    /// New content arrived that completes the answer.
     pub fn committed<T>(&mut self, content: Content, output: &OutputMachine<T>) -> Option<Answer> {
         let Content { at: now, reaches, cpu, queued, contended, unfinished } = content;
         let mut parts = std::mem::take(&mut self.parts);
@@ -339,11 +340,11 @@ impl Pacer {
         let wall = (now - drawing.scheduled).max(Span::ZERO);
         let spent = cpu.zip(drawing.cpu).map(|(now, then)| (now - then).max(Span::ZERO));
         let idle = spent.is_none_or(|cpu| cpu < wall / PAUSE_CPU_DIVISOR);
-        // Where the rate varies, a frame that takes the longest interval is nothing unusual.
+        // With variable refresh, a frame that takes the longest interval is normal.
         let slowest = output.vsync().longest_interval();
         let pause = wall > slowest * PAUSE_PERIODS || (idle && wall > slowest * IDLE_PERIODS);
         if !pause && !drawing.overlaps {
-            // Late is what misses the deadline, not what takes longer than thought.
+            // A frame is late when it misses its deadline, not when it takes longer than estimated.
             let overshoot = now - self.deadline(drawing.target, output);
             let cost = Cost { wall, cpu: spent, gpu: Span::ZERO, contended, overshoot };
             let frame = Unfinished { parts, drawing, committed: now, cost };
@@ -359,7 +360,7 @@ impl Pacer {
         let next = self.reaches(now, output, reaches);
         let may_hold = self.second_period && !queued && !drawing.overlaps && output.vsync().rate().has_periods();
         let hold = (may_hold && drawing.target > next).then_some(drawing.target);
-        // A late frame takes the next refresh; the one after it is drawn for the refresh after that.
+        // A late frame takes the next refresh; the following frame is drawn for the refresh after that.
         let is_late = next > drawing.target;
         self.last_target = self.last_target.max(Some(next).filter(|_| is_late && !drawing.is_second));
         let is_done = parts.are_done();
@@ -375,7 +376,7 @@ impl Pacer {
         if self.wall.samples() >= FIRST_FRAMES && !drawing.is_second {
             self.margin.observe(overshoot, interval);
         }
-        // Waiting for other clients is no cost of this one: packing sees to it that it does not have to.
+        // Waiting for other clients is no cost of this client: packing keeps them apart.
         let alone = cpu.filter(|_| contended).map_or(wall, |cpu| cpu + gpu + interval / CONTENTION_ALLOWANCE).min(wall);
         self.wall.observe(alone);
         self.cpu.observe(cpu.unwrap_or(wall).min(wall - gpu));
@@ -393,7 +394,7 @@ impl Pacer {
         if self.is_interactive(now) { self.budgets.interactive } else { self.budgets.free_running }
     }
 
-    /// What the client needs at its miss budget; `None` while too little is known.
+    /// The client's cost at its miss budget; `None` while too few frames are known.
     pub fn budget(&self, now: Instant) -> Option<Span> {
         if self.wall.samples() < FIRST_FRAMES {
             return None;

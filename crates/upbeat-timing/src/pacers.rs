@@ -1,18 +1,18 @@
-//! The pacers of one output, and which of them there is anything to plan for.
+//! The pacers of one output, and the subset that is awake (may have a plan).
 //!
-//! An output has as many pacers as there are clients on it, most of which rest. Whoever changes a pacer wakes it;
-//! [`Pacers::settle`] lets those rest again that nothing is planned for and that others do not have to reckon with.
+//! An output has as many pacers as clients, and most of them sleep. Every change of a pacer wakes it.
+//! [`Pacers::settle`] puts pacers back to sleep that have no plan and that no other pacer depends on.
 
 use super::pacer::Pacer;
 use crate::time::{Instant, Span};
 
-/// Pacers that fit without an allocation.
+/// The number of pacers that fit without an allocation.
 const CAPACITY: usize = 64;
-/// So long after its answer others may have to know that a client was drawing when they did: longer than anything that
-/// counts as a cost.
+/// A pacer stays awake this long after its answer, because other pacers may need to know that its client drew at the
+/// same time. Longer than any cost.
 const RECENT: Span = Span::from_seconds(1);
 
-/// Names a pacer of one output.
+/// Identifies a pacer of one output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacerId(u32);
 
@@ -20,17 +20,15 @@ pub struct PacerId(u32);
 #[derive(Clone, Debug)]
 pub(super) struct Pacers {
     slots: Vec<Option<Box<Pacer>>>,
-    /// In order. It has room for all of them.
+    /// Sorted, with capacity for all pacers.
     awake: Vec<PacerId>,
 }
 
 impl Pacers {
-    /// None yet.
     pub fn new() -> Self {
         Pacers { slots: Vec::with_capacity(CAPACITY), awake: Vec::with_capacity(CAPACITY) }
     }
 
-    /// One more.
     pub fn add(&mut self, pacer: Pacer) -> PacerId {
         let slot = self.slots.iter().position(Option::is_none).unwrap_or_else(|| {
             self.slots.push(None);
@@ -43,7 +41,6 @@ impl Pacers {
         id
     }
 
-    /// One less.
     pub fn remove(&mut self, id: PacerId) {
         if let Some(slot) = self.slots.get_mut(id.0 as usize) {
             *slot = None;
@@ -51,12 +48,11 @@ impl Pacers {
         self.awake.retain(|other| *other != id);
     }
 
-    /// The one called `id`.
     pub fn get(&self, id: PacerId) -> Option<&Pacer> {
         self.slots.get(id.0 as usize)?.as_deref()
     }
 
-    /// The same, to change it: it is awake from now on.
+    /// The pacer `id`, to change it: this wakes it.
     pub fn get_mut(&mut self, id: PacerId) -> Option<&mut Pacer> {
         let exists = self.get(id).is_some();
         if exists {
@@ -71,12 +67,12 @@ impl Pacers {
         }
     }
 
-    /// Those that are awake, by name.
+    /// The awake pacers with their ids.
     pub fn awake(&self) -> impl Iterator<Item = (PacerId, &Pacer)> {
         self.awake.iter().filter_map(|id| Some((*id, self.get(*id)?)))
     }
 
-    /// Changes those that are awake, in order.
+    /// Changes the awake pacers, in order.
     pub fn for_each_awake(&mut self, mut change: impl FnMut(&mut Pacer)) {
         for id in &self.awake {
             if let Some(pacer) = self.slots.get_mut(id.0 as usize).and_then(Option::as_deref_mut) {
@@ -85,12 +81,12 @@ impl Pacers {
         }
     }
 
-    /// Changes all of them.
+    /// Changes all pacers, awake or not.
     pub fn for_each(&mut self, change: impl FnMut(&mut Pacer)) {
         self.slots.iter_mut().flatten().map(|pacer| &mut **pacer).for_each(change);
     }
 
-    /// Lets those rest that there is nothing to plan for.
+    /// Puts pacers to sleep that nothing has to be planned for.
     pub fn settle(&mut self, now: Instant) {
         let Pacers { slots, awake } = self;
         awake.retain(|id| {
@@ -102,7 +98,7 @@ impl Pacers {
                 let sleeps = awake.binary_search(&PacerId(slot as u32)).is_err();
                 !sleeps || pacer.as_ref().is_none_or(|pacer| may_rest(pacer, now))
             }),
-            "a pacer sleeps that something is planned for"
+            "a pacer with a plan sleeps"
         );
     }
 }

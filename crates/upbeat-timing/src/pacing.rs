@@ -1,10 +1,10 @@
-//! The ways of pacing, and the kinds of clients they suit.
+//! The pacing modes, and the classes of clients that they suit.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// When a client is asked for a frame and when the compositor takes what it has.
+/// When a client gets its frame callback, and when the compositor latches the client's content.
 ///
 /// ```text
 ///                 vblank k                                       vblank k+1
@@ -16,39 +16,38 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
-    /// Callback and composition at the refresh, composition at once when the output is idle: what wlroots does, and
-    /// the baseline.
+    /// Callback and composition at the refresh, composition at once when the output is idle: the behaviour of
+    /// wlroots, used as the baseline.
     #[default]
     Vsync,
     /// Callback at the refresh, content chosen as late as composition allows.
     VsyncLate,
     /// Callback as late as the miss budget allows, content chosen as late as composition allows (Presto 4).
     JustInTime,
-    /// Several frames at once, each for a refresh of its own (D-VSync): only for clients that are told which.
+    /// Several frames at once, each for its own refresh (D-VSync): only for clients that receive targets.
     Ahead,
 }
 
-/// What was asked for: a pacing, or the choice of one per client and moment.
+/// The requested pacing: a fixed mode, or a choice for each client and moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PacingWish {
-    /// Always [`Pacing::Vsync`].
+    /// Use [`Pacing::Vsync`] for every client.
     Vsync,
-    /// Always [`Pacing::VsyncLate`].
+    /// Use [`Pacing::VsyncLate`] for every client.
     VsyncLate,
-    /// Always [`Pacing::JustInTime`].
+    /// Use [`Pacing::JustInTime`] for every client.
     JustInTime,
-    /// [`Pacing::Ahead`] for clients that are told what they draw for; as [`PacingWish::Auto`] for all others.
+    /// [`Pacing::Ahead`] for clients that receive targets; otherwise like [`PacingWish::Auto`].
     Ahead,
-    /// Whatever suits the client's class and its costs at the moment.
+    /// Chosen by the client's class and its present costs.
     #[default]
     Auto,
 }
 
 impl PacingWish {
-    /// Every wish that says when callbacks are sent, in the order in which they are documented. [`PacingWish::Ahead`]
-    /// is none of them.
+    /// Every wish that affects frame callbacks, in the order of the documentation. [`PacingWish::Ahead`] does not.
     pub const ALL: [PacingWish; 4] =
         [PacingWish::Vsync, PacingWish::VsyncLate, PacingWish::JustInTime, PacingWish::Auto];
 
@@ -63,8 +62,8 @@ impl PacingWish {
         }
     }
 
-    /// The pacing of frame callbacks that was asked for, unless the choice was left open. A callback says nothing of
-    /// refreshes further ahead.
+    /// The requested pacing of frame callbacks, unless the choice is automatic. `Ahead` counts as automatic, since
+    /// a callback says nothing about refreshes further ahead.
     pub const fn fixed(self) -> Option<Pacing> {
         match self {
             PacingWish::Vsync => Some(Pacing::Vsync),
@@ -123,26 +122,26 @@ impl std::str::FromStr for PacingWish {
 #[error("no such pacing; there are vsync, vsync-late, just-in-time, ahead and auto")]
 pub struct UnknownPacing;
 
-/// How a client uses its frame callbacks, told from the slope of its answers.
+/// How a client uses its frame callbacks, derived from its behaviour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Not enough answers seen yet.
+    /// Too few answers seen.
     #[default]
     Unknown,
     /// Draws after the callback: its answer comes one cost later (most toolkits on shm). Paced by cost.
     Draws,
-    /// Has drawn already and waits for the callback to let the frame go (Mesa EGL, Chromium): it answers at once.
+    /// Has already drawn and waits for the callback to commit the frame (Mesa EGL, Chromium): it answers at once.
     Gated,
-    /// Commits on a clock of its own, whatever the callbacks say (video players, games, nested compositors).
+    /// Commits on its own clock, independent of callbacks (video players, games, nested compositors).
     OwnClock,
     /// Queues commits with fifo barriers or time stamps (Vulkan, mpv): paced by the queue.
     Queued,
 }
 
 impl Class {
-    /// The word shown to people and written to the frame log.
+    /// The word shown to the user and written to the frame log.
     pub const fn word(self) -> &'static str {
         match self {
             Class::Unknown => "unknown",

@@ -1,7 +1,8 @@
-//! Starting several clients so that all are ready in time and the focused one is started last.
+//! Packs the starts of several clients so that all are ready in time and the focused client starts last.
 //!
-//! Paced alone, clients start at the same moment, wait for each other's CPU time and measure that wait as their own
-//! cost. Packed back from `ready_by` they do not, and whoever is started last has the freshest content:
+//! Paced separately, clients start at the same moment, wait for each other's CPU time and measure that wait as their
+//! own cost. Packed backwards from `ready_by` they do not wait, and the client that starts last has the freshest
+//! content:
 //!
 //! ```text
 //!           background batch                    focused batch
@@ -10,46 +11,47 @@
 //!          ▲ start of the first batch   ▲ start of the second   ▲ ready_by
 //! ```
 //!
-//! Two batches, so that a refresh costs at most two timers however many clients there are.
+//! There are two batches, so that a refresh costs at most two timers for any number of clients.
 
 use super::defaults::{LARGEST_STRETCH, STRETCH_SHARE};
 use crate::time::{Instant, Span};
 
-/// What one client needs for one frame.
+/// The time that one client needs for one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// From callback to commit, at the miss budget in force: no later than this before `ready_by` may it start.
+    /// From callback to commit, at the miss budget in force. The client must start at least this long before
+    /// `ready_by`.
     pub wall: Span,
-    /// CPU time it needs, likewise: what others wait for while it runs. At most `wall`.
+    /// CPU time at the same budget: other clients wait this long while it runs. At most `wall`.
     pub cpu: Span,
-    /// Whether it is the one that the user is looking at.
+    /// Whether the client has the focus.
     pub focused: bool,
 }
 
 /// When the two batches start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batches {
-    /// The clients that are not focused.
+    /// Start of the clients without focus.
     pub background: Instant,
-    /// The focused ones.
+    /// Start of the focused client.
     pub focused: Instant,
 }
 
-/// How much longer a batch takes than its clients' CPU times add up to.
+/// The measured ratio of a batch's duration to the sum of its clients' CPU times.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch {
-    /// In thousandths.
+    /// The ratio in thousandths.
     factor: i64,
     start: Option<Instant>,
     cpu: Span,
     units: u32,
 }
 
-/// A batch takes at least what its parts take.
+/// A batch takes at least the sum of its parts.
 const SMALLEST_STRETCH: i64 = 1_000;
 
 impl Stretch {
-    /// Nothing is known.
+    /// No measurement yet: a ratio of 1.
     pub const fn new() -> Self {
         Stretch { factor: SMALLEST_STRETCH, start: None, cpu: Span::ZERO, units: 0 }
     }
@@ -59,7 +61,7 @@ impl Stretch {
         self.start.get_or_insert(scheduled);
     }
 
-    /// One answered, having used this CPU time; `last`: no other is drawing.
+    /// A client of the batch answered and has used this CPU time. `last`: no other client of the batch draws.
     pub fn answered(&mut self, cpu: Option<Span>, last: bool, now: Instant) {
         let (Some(start), Some(cpu)) = (self.start, cpu) else { return };
         self.cpu += cpu;
@@ -75,7 +77,7 @@ impl Stretch {
         (self.start, self.cpu, self.units) = (None, Span::ZERO, 0);
     }
 
-    /// What `cpu` amounts to in a batch.
+    /// The duration of `cpu` within a batch.
     pub fn apply(self, cpu: Span) -> Span {
         cpu.scale(self.factor, 1_000)
     }
@@ -98,7 +100,7 @@ pub fn pack(units: impl Iterator<Item = Unit>, cores: usize, ready_by: Instant) 
     let background_start = if cores == 1 {
         (focused_start - background.cpu).min(ready_by - background.longest)
     } else {
-        // One core is the focused client's; what is left of the others is the background's until the deadline.
+        // One core is the focused client's; the background has the rest until the deadline.
         let free = if focused.count == 0 { cores } else { cores - 1 };
         ready_by - background.makespan(free)
     };
@@ -119,7 +121,7 @@ impl Load {
         self.cpu += unit.cpu.min(unit.wall);
     }
 
-    /// No schedule on `cores` cores is shorter; on equal units none is longer by more than one unit.
+    /// A lower bound for any schedule on `cores` cores. With equal units a schedule is longer by at most one unit.
     fn makespan(&self, cores: i64) -> Span {
         self.longest.max(self.cpu / cores)
     }
@@ -176,8 +178,8 @@ mod tests {
     }
 
     proptest! {
-        /// Run greedily in order on the cores from the batches' starts, everybody is done at the deadline, give or
-        /// take one unit where units of different sizes share cores.
+        /// If the units run greedily in order from the batches' starts, all are done at the deadline. Where
+        /// units of different sizes share cores, they may be late by one unit.
         #[test]
         fn all_are_ready_in_time(
             costs in prop::collection::vec(1i64..3_000, 0..20),

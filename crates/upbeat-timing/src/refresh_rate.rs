@@ -1,8 +1,8 @@
-//! The refresh-rate governor: which rate content wants, when a display may change to it, and how far apart frames are that
-//! are drawn ahead.
+//! The refresh-rate governor: the rate that content needs, when a display may switch to it, and the distance between
+//! frames that are drawn ahead.
 //!
-//! D-VSync 5.3 (LTPO). Every queued frame carries the interval that it was made for; the display changes its rate
-//! after the last frame of the old rate, never before, since a frame drawn for 120 Hz motion is wrong at 60 Hz.
+//! D-VSync 5.3 (LTPO). Every queued frame carries the interval that it was made for. The display changes its rate after
+//! the last frame of the old rate, never before, since a frame drawn for 120 Hz motion is wrong at 60 Hz.
 //!
 //! ```text
 //!  queue    8 8 8 16 16      → the display is switched between the third and the fourth frame
@@ -13,23 +13,25 @@ use crate::time::{Instant, Span};
 /// The speeds, in logical pixels per second, that a moving view has to exceed for the middle and the highest rate.
 /// Below 400 px/s one refresh of 60 Hz moves less than 7 px; from 1600 px/s on, 120 Hz is visibly better.
 const SPEED_THRESHOLDS: [f64; 2] = [400.0, 1_600.0];
-/// A rate is left only when the speed is this part below the threshold that led to it, so that it does not flicker.
+/// A rate is left only when the speed is this part below the threshold that led to it, so that the rate does not
+/// flicker.
 const SPEED_HYSTERESIS: f64 = 0.75;
 
-/// Frames that are drawn ahead follow each other at steps of so many to the shortest interval: small enough to lose little,
-/// large enough that a rate lasts.
+/// The distance between frames that are drawn ahead is a multiple of the shortest interval divided by this: fine enough
+/// to lose little, coarse enough that a rate lasts.
 const STEPS: i64 = 4;
-/// What a frame may take of its interval, if frames are to wait ahead (denominator, numerator), before the rate falls…
+/// The rate falls when a frame takes more than this part of its interval (denominator, numerator), so that frames can
+/// still wait ahead…
 const FULL: (i64, i64) = (17, 16);
-/// …and what it must leave for the rate to rise.
+/// …and rises only when a frame takes at most this part of the shorter interval.
 const ROOM: (i64, i64) = (5, 4);
-/// Frames follow each other no slower than so many times the longest interval.
+/// The largest distance between frames, in longest intervals.
 const SLOWEST_TIMES: i64 = 8;
 
-/// What is on screen, as far as the rate is concerned (D-VSync 5.3).
+/// The kind of content on screen that determines the rate (D-VSync 5.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scenario {
-    /// Nothing moves.
+    /// Nothing on screen moves.
     Still,
     /// Content with its own cadence (a film, a video): its frame interval.
     Video(Span),
@@ -42,9 +44,9 @@ pub enum Scenario {
 /// The rates that a display offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateRange {
-    /// The shortest interval.
+    /// The shortest interval of the panel.
     pub fastest: Span,
-    /// The longest interval.
+    /// The longest interval of the panel.
     pub slowest: Span,
     /// Whether every interval in between is possible (VRR), or only whole multiples of the shortest.
     pub variable: bool,
@@ -68,15 +70,15 @@ impl RateRange {
     }
 }
 
-/// Chooses the interval of new frames and tells when the display changes to it.
+/// Chooses the interval of new frames and says when the display changes to it.
 #[derive(Clone, Debug)]
 pub struct RateGovernor {
     range: RateRange,
-    /// What the display runs at.
+    /// The display's present interval.
     current: Span,
-    /// Which of the speed ranges motion was last in.
+    /// The speed range of the last motion.
     speed_range: usize,
-    /// The distance between frames that somebody draws ahead.
+    /// The distance between frames that are drawn ahead.
     distance: Span,
 }
 
@@ -91,8 +93,8 @@ impl RateGovernor {
         self.range
     }
 
-    /// How far apart the frames are to be that somebody draws ahead who needs `cost` for each: as close as he can keep up
-    /// with. May be longer than the longest interval: each picture is shown several times then.
+    /// The distance between frames that are drawn ahead at a cost of `cost` each: the shortest that the client can
+    /// keep up with. It may exceed the longest interval: each picture is then shown several times.
     pub fn distance_for(&mut self, cost: Span) -> Span {
         let step = (self.range.fastest / STEPS).max(Span::from_nanos(1));
         let fits = |(numerator, denominator)| {
@@ -136,8 +138,8 @@ impl RateGovernor {
         self.range.nearest(interval / parts)
     }
 
-    /// A frame made for `interval` is about to be latched; it is the oldest, so all frames of the rate before it have
-    /// been shown. Returns the interval to switch to, if that is another one.
+    /// A frame made for `interval` is about to be latched. It is the oldest, so all frames of the previous rate
+    /// have been shown. Returns the interval to switch to, if it differs.
     pub fn latching(&mut self, interval: Span) -> Option<Span> {
         let interval = self.range.nearest(interval);
         if interval == self.current {

@@ -1,5 +1,5 @@
-//! What can be set in the timing core: values without behaviour. The defaults are in [`defaults`](super::defaults), what
-//! they do where they are used.
+//! Settings of the timing core: values without behaviour. [`defaults`](super::defaults) has the default values; each
+//! effect is described where the value is used.
 
 use crate::time::Span;
 
@@ -8,7 +8,7 @@ use crate::time::Span;
 pub struct MissBudget(u32);
 
 impl MissBudget {
-    /// Nothing may be late, as far as the past tells.
+    /// No frame may be late, as far as past costs can predict.
     pub const NONE: MissBudget = MissBudget(0);
     /// A share in thousandths; more than a thousand counts as all.
     pub const fn per_mille(thousandths: u32) -> Self {
@@ -49,7 +49,7 @@ pub enum EstimatorKind {
     Window,
     /// Quantile of the last 128 costs plus a tail margin.
     WindowTail,
-    /// Online quantile regression.
+    /// Online quantile regression of costs.
     Regression,
 }
 
@@ -95,33 +95,33 @@ pub struct TwoShot {
     pub second: MissBudget,
 }
 
-/// When a prediction is refused.
+/// Limits beyond which a prediction is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictionLimits {
-    /// The furthest ahead of the last sample; what is asked for beyond it gets the position at the limit.
+    /// The furthest ahead of the last sample; a request beyond it gets the position at the limit.
     pub horizon: Span,
-    /// The largest expected error in pixels; beyond it the horizon is shortened until the error is met.
+    /// The largest expected error in pixels; beyond it the horizon is shortened until the error is small enough.
     pub error: f64,
     /// The fewest samples of a gesture.
     pub samples: u32,
-    /// What a prediction has to be better by: the largest share that its mean square error may have of the one of holding the
-    /// last position.
+    /// The largest allowed ratio of the prediction's mean square error to the mean square error of holding the last
+    /// position.
     pub worth: f64,
 }
 
-/// How far ahead frames may run.
+/// How far ahead frames may be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AheadSettings {
-    /// Pixel buffers, the one on screen included; at least 2.
+    /// Pixel buffers, including the buffer on screen; at least 2.
     pub slots: u8,
-    /// The most refreshes between the start of a frame and its latch. D-VSync's figure 10 has 5 buffers and a lead of
-    /// 3; where only buffers limit, [`AheadSettings::UNLIMITED_LEAD`].
+    /// The most refreshes between the start of a frame and its latch. D-VSync's figure 10 has 5 buffers and a lead
+    /// of 3. Where only buffers limit, use [`AheadSettings::UNLIMITED_LEAD`].
     pub lead: u8,
-    /// How many more frames may be recorded than there are buffers: commands are kilobytes where pixels are megabytes.
+    /// How many more frames than buffers may be recorded: commands are kilobytes, whereas pixels are megabytes.
     pub run_ahead: u8,
-    /// How many refreshes later than possible the first frame of an animation is shown, to fill the queue first. Only
-    /// for motion that does not answer input.
+    /// Refreshes by which the first frame of an animation is delayed, so that the queue fills first. Only for
+    /// motion that does not respond to input.
     pub start_delay: u8,
-    /// How many finished stale frames stay after a supersede, in case the fresh one is late.
+    /// How many finished stale frames stay after a supersede, in case the fresh frame is late.
     pub insurance: u8,
 }

@@ -1,4 +1,4 @@
-//! A target: one refresh of one output that a frame can be made for.
+//! A target: one refresh of one output for which a frame can be made.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::time::{Instant, Span};
 /// The number of a refresh on an output's grid; consecutive refreshes have consecutive numbers.
 ///
 /// It counts the grid, not the frames: a refresh in which nothing changed has a number too. The grid is renumbered
-/// only when the output is created; a change of refresh rate goes on counting.
+/// only when the output is created; a change of refresh rate continues the count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RefreshIndex(pub u64);
@@ -29,15 +29,15 @@ impl RefreshIndex {
     }
 }
 
-/// One refresh, as it is published to whoever draws for it.
+/// One refresh, as it is published to the client that draws for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Which refresh of the output's grid.
+    /// The number of the refresh on the output's grid.
     pub id: RefreshIndex,
-    /// When scan-out of line 0 starts (`CLOCK_MONOTONIC`); the time that its content represents.
+    /// When scan-out of line 0 starts (`CLOCK_MONOTONIC`); the time that the frame's content represents.
     pub present: Instant,
-    /// By when content must be in the compositor's hands. Fixed when the target is published.
+    /// The deadline for content to reach the compositor. Fixed when the target is published.
     pub ready_by: Instant,
-    /// The distance to the refresh before it.
+    /// The distance from the previous refresh.
     pub interval: Span,
 }

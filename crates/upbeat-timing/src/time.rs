@@ -1,10 +1,10 @@
 //! Points in time and lengths of time, in nanoseconds of one monotonic clock.
 //!
-//! [`Instant`] is a point on `CLOCK_MONOTONIC` (the clock that `wp_presentation` and DRM stamp with) or on a
-//! simulated clock; [`Span`] is the signed distance between two such points. Neither is
-//! [`std::time::Duration`]: a relative time can never be passed where an absolute one is meant.
+//! [`Instant`] is a point on `CLOCK_MONOTONIC` (the clock of `wp_presentation` and of DRM timestamps) or on a simulated
+//! clock; [`Span`] is the signed distance between two such points. They are not [`std::time::Duration`], so that a
+//! relative time can never be passed where an absolute time is meant.
 //!
-//! Only [`MonotonicClock`] asks the system what time it is. The timing core never does: `now` is passed in.
+//! Only [`MonotonicClock`] reads the system's clock. The timing core never does: `now` is passed in.
 
 use std::cell::Cell;
 use std::fmt;
@@ -51,7 +51,7 @@ impl Instant {
         (self.0 / 1_000_000) as u32
     }
 
-    /// Seconds since the epoch, as their high and low 32 bits, and nanoseconds, as Wayland's newer protocols carry times.
+    /// Seconds since the epoch, as their high and low 32 bits, and nanoseconds, as in Wayland's newer protocols.
     pub const fn as_wayland_parts(self) -> (u32, u32, u32) {
         let (seconds, nanos) = (self.0 / NANOS_PER_SECOND as u64, self.0 % NANOS_PER_SECOND as u64);
         ((seconds >> 32) as u32, seconds as u32, nanos as u32)
@@ -62,7 +62,7 @@ impl Instant {
         self.0 / 1_000
     }
 
-    /// The time since the epoch as the standard library's type, for APIs that want one.
+    /// The time since the epoch as the standard library's type.
     pub const fn since_epoch(self) -> Duration {
         Duration::from_nanos(self.0)
     }
@@ -90,9 +90,9 @@ impl Instant {
 }
 
 impl Span {
-    /// No time at all.
+    /// A span of length zero.
     pub const ZERO: Span = Span(0);
-    /// The longest span.
+    /// The longest span that can be represented.
     pub const MAX: Span = Span(i64::MAX);
 
     /// A span of `nanos` nanoseconds.
@@ -129,7 +129,7 @@ impl Span {
         }
     }
 
-    /// How often a second it fits, in thousandths, rounded; 0 for spans of no length.
+    /// How often the span fits into a second, in thousandths, rounded; 0 for spans of no length.
     pub const fn to_millihertz(self) -> u32 {
         if self.0 <= 0 {
             return 0;
@@ -138,7 +138,7 @@ impl Span {
         if rate > u32::MAX as i64 { u32::MAX } else { rate as u32 }
     }
 
-    /// Nanoseconds, signed.
+    /// The length in nanoseconds, negative for the past.
     pub const fn as_nanos(self) -> i64 {
         self.0
     }
@@ -153,7 +153,7 @@ impl Span {
         self.0 as f64 / 1e9
     }
 
-    /// The rate in millihertz whose interval this is; zero for an empty or negative span.
+    /// The rate in millihertz of this refresh interval; zero for an empty or negative span.
     pub const fn as_millihertz(self) -> u32 {
         if self.0 <= 0 { 0 } else { ((1_000 * NANOS_PER_SECOND + self.0 / 2) / self.0) as u32 }
     }
@@ -174,14 +174,14 @@ impl Span {
         Span(self.0.saturating_abs())
     }
 
-    /// Whether it points to the past.
+    /// Whether the span is negative, so that it points to the past.
     pub const fn is_negative(self) -> bool {
         self.0 < 0
     }
 
     /// `self` scaled by `numerator / denominator`, computed without overflow and rounded down.
     pub const fn scale(self, numerator: i64, denominator: i64) -> Self {
-        // Nearly always the product fits, and dividing 128 bits costs ten times as much as dividing 64.
+        // The product nearly always fits, and a 128-bit division costs ten times as much as a 64-bit division.
         if let Some(product) = self.0.checked_mul(numerator) {
             return Span(product.div_euclid(denominator));
         }
@@ -302,7 +302,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// Something that knows what time it is. The timing core takes `now` as an argument instead.
+/// A source of the present time. The timing core takes `now` as an argument instead.
 pub trait Clock {
     /// The present moment on this clock.
     fn now(&self) -> Instant;
@@ -346,13 +346,13 @@ impl Clock for SimulatedClock {
     }
 }
 
-/// The one place where a session reads the time: the system's clock, or one that a test moves, so that ten minutes of a
-/// whole session take as long as what happens in them.
+/// The only clock that a session reads: the system's clock, or a simulated clock that a test moves, so that a test of
+/// ten minutes takes only as long as its work.
 #[derive(Clone, Debug, Default)]
 pub struct SessionClock(Option<Rc<SimulatedClock>>);
 
 impl SessionClock {
-    /// A clock that shows what `clock` shows.
+    /// A clock that follows `clock`.
     pub const fn simulated(clock: Rc<SimulatedClock>) -> Self {
         SessionClock(Some(clock))
     }

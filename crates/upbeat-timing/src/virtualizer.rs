@@ -1,8 +1,8 @@
-//! The display-time virtualizer: which refresh a frame is for, and which moment its content represents.
+//! The display-time virtualizer: the refresh that a frame is for, and the moment that its content represents.
 //!
 //! D-VSync 4.4 and 5.1 (DTV). A frame that is started ahead must be drawn for the time at which it will be seen. That
-//! time follows from the grid of refreshes and from how many frames are shown before it; it never depends on when the
-//! work happens to run.
+//! time follows from the grid of refreshes and from the number of frames that are shown before it; it never depends on
+//! when the work happens to run.
 //!
 //! ```text
 //!  refresh      10    11    12    13    14    15    16    17
@@ -16,9 +16,9 @@ use super::defaults::{CATCH_UP_PARTS, RESYNCHRONISE};
 use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// A new measurement of the grid is taken over every so many targets (D-VSync 5.1: "every few frames") ...
+/// The grid is calibrated after this many targets (D-VSync 5.1: "every few frames") ...
 const CALIBRATE_EVERY: u32 = 4;
-/// ... or at once when it differs by more than this part of an interval.
+/// ... or at once when the new measurement differs by more than this part of an interval.
 const CALIBRATE_AT_ONCE_PARTS: i64 = 8;
 
 /// The grid of an output's refreshes: one refresh with its time, and the distance between two.
@@ -35,7 +35,7 @@ pub struct Grid {
 impl Grid {
     /// When the scan-out of `refresh` starts.
     pub fn present_of(&self, refresh: RefreshIndex) -> Instant {
-        // Nearly always all of it fits.
+        // The 64-bit product nearly always fits.
         if let (Ok(to), Ok(from)) = (i64::try_from(refresh.0), i64::try_from(self.refresh.0))
             && let Some(nanos) = (to - from).checked_mul(self.interval.as_nanos())
         {
@@ -47,24 +47,24 @@ impl Grid {
     }
 }
 
-/// How content gets back to the time of its refresh after frames were dropped.
+/// How content returns to the time of its refresh after frames were dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CatchUp {
-    /// The next frame is right: one jump of as many intervals as were lost (D-VSync 5.1: "skips VSync periods").
+    /// The next frame jumps by as many intervals as were lost (D-VSync 5.1: "skips VSync periods").
     Skip,
-    /// The content approaches by at most 1/32 interval a frame; more than 100 ms off is a jump.
+    /// The content approaches by at most 1/32 interval a frame; beyond 100 ms it jumps.
     #[default]
     Gentle,
 }
 
-/// A frame's place in time.
+/// The refresh, the light and the content time of one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisplayTarget {
-    /// The refresh that is expected to show it.
+    /// The refresh that is expected to show the frame.
     pub refresh: RefreshIndex,
     /// When that refresh starts to scan out: the D-Timestamp.
     pub present: Instant,
-    /// The time that its content represents: equal to `present` unless the animation is catching up.
+    /// The time that the frame's content represents: equal to `present` unless the animation is catching up.
     pub content: Instant,
 }
 
@@ -99,13 +99,13 @@ impl Virtualizer {
         }
     }
 
-    /// Targets are on this grid from the next one on. Where there is none in truth, it says when the next one is.
+    /// Uses this grid from the next target on. With variable refresh the grid only says when the next target is.
     pub const fn follow(&mut self, grid: Grid) {
         self.grid = grid;
         self.since_calibration = 0;
     }
 
-    /// The last target that was issued, or that the chain goes on after.
+    /// The last issued target, or the target that the chain was rebased to.
     pub const fn last(&self) -> Option<DisplayTarget> {
         self.last
     }
@@ -139,7 +139,7 @@ impl Virtualizer {
         target
     }
 
-    /// The targets that the next frames would get, without issuing them: what a client that renders ahead is told.
+    /// The targets that the next frames would get, without issuing them, for clients that render ahead.
     pub fn preview(&self, next_latch: RefreshIndex, ahead: u64) -> impl Iterator<Item = DisplayTarget> + use<> {
         let mut later = self.clone();
         (0..).map(move |index| later.issue(next_latch, ahead + index))
@@ -152,14 +152,14 @@ impl Virtualizer {
         self.lag = shown.present - shown.content;
     }
 
-    /// Motion starts anew: no chain, no lag.
+    /// Motion starts anew: forgets the chain and the lag.
     pub fn restart(&mut self) {
         self.last = None;
         self.lag = Span::ZERO;
     }
 
-    /// The content's clock is set `span` later than it was (negative: earlier), to be worked off like a drop. For a
-    /// change of rate or output in the middle of motion.
+    /// Sets the content's clock later by `span` (negative: earlier), which is then caught up like a drop. For a
+    /// change of rate or output during motion.
     pub fn shift_content(&mut self, span: Span) {
         self.fall_behind(-span);
     }

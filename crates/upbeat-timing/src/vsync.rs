@@ -1,13 +1,13 @@
-//! When the display refreshes: period and phase from presentation timestamps.
+//! The vsync model: period and phase of a display's refreshes, from presentation timestamps.
 //!
 //! A line is fitted through the last 6 to 32 timestamps (least squares over refresh numbers, as AOSP's predictor does);
-//! D-VSync 5.1 asks for such a model and for its calibration every few frames. Timestamps that cannot be true are
-//! refused and counted: zero, in the future, backwards, twice the same, or off the grid. Several in a row that are
-//! off the grid *in the same way* mean that the grid moved (suspend, a mode set behind our back): the model starts anew
-//! from there. A display whose timestamps are never usable leaves the model running on its own: *software vsync*.
+//! D-VSync 5.1 asks for such a model and for its calibration every few frames. Impossible timestamps are refused and
+//! counted: zero, in the future, backwards, duplicate, or off the grid. Several in a row that are off the grid *in the
+//! same way* mean that the grid moved (a suspend, or another program set a mode): the model starts anew from there. If
+//! a display's timestamps are never usable, the model runs on its own: *software vsync*.
 //!
 //! A panel with variable refresh has no grid: the next refresh is as soon as the panel allows, or when the frame is
-//! ready, and the model only remembers the last one.
+//! ready, and the model only remembers the last refresh.
 
 mod rate;
 
@@ -15,25 +15,27 @@ use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
 pub(crate) use rate::Rate;
 
-/// Timestamps that the fit rests on.
+/// The number of timestamps that the fit uses.
 const SAMPLES: usize = 32;
 /// Below this many samples the mode's own period is used.
 const MINIMUM_FIT: usize = 6;
-/// A timestamp further than this share of a period from the grid is no sample of it.
+/// A timestamp further than this fraction of a period from the grid is an outlier.
 const OUTLIER_DIVISOR: i64 = 5;
 /// The fitted period stays within this share of the mode's (3 %): clocks are not worse than that.
 const PERIOD_TOLERANCE: i64 = 33;
-/// So many refusals in a row and the timestamps are called unusable, or the grid is taken to have moved.
+/// After this many refusals in a row the timestamps are unusable, or the grid has moved.
 const GIVE_UP_AFTER: u32 = 4;
-/// How far two oscillators may drift apart, in parts per million: what an idle display costs in phase.
+/// How far two oscillators may drift apart, in parts per million: the error of the phase grows by this while the
+/// display is idle.
 const DRIFT_PPM: i64 = 20;
-/// How far a mode's own period may be from what the display keeps, with that: crystals, and rates that are rounded.
+/// How far a mode's nominal period may differ from the display's real period, drift included: crystals, and rounded
+/// rates.
 const CLOCK_PPM: i64 = 100;
-/// After so many refreshes without a timestamp a driver may have stopped its clock meanwhile.
+/// After this many refreshes without a timestamp a driver may have stopped its clock meanwhile.
 const PAUSE: u64 = 60;
-/// A longer pause explains no more: days.
+/// A longer pause (days) allows no larger error.
 const MOST_PAUSED: u64 = 1 << 24;
-/// A phase known worse than this share of a period is not worth waiting for.
+/// A phase whose error exceeds this fraction of a period is not worth waiting for.
 const TRUST_DIVISOR: i64 = 32;
 /// A timestamp may lie this far ahead of `now`: drivers stamp the *start of scan-out* from within the blanking.
 const FUTURE_TOLERANCE: Span = Span::from_millis(2);
@@ -43,42 +45,42 @@ const FUTURE_TOLERANCE: Span = Span::from_millis(2);
 pub enum Refusal {
     /// The driver has no timestamps.
     Zero,
-    /// It lies ahead of now.
+    /// The timestamp lies in the future.
     Future,
-    /// It lies before the last one.
+    /// The timestamp lies before the previous timestamp.
     Backwards,
-    /// It is the last refresh again.
+    /// The timestamp repeats the previous refresh.
     Duplicate,
-    /// It is off the grid by this much.
+    /// The timestamp is off the grid by this much.
     Outlier(Span),
 }
 
-/// What became of a timestamp.
+/// How the model used a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// It belongs to this refresh and was this far from where the model expected it.
+    /// The timestamp belongs to a refresh of the grid.
     Accepted {
-        /// The refresh.
+        /// The refresh of the timestamp.
         index: RefreshIndex,
-        /// Timestamp minus expectation.
+        /// Timestamp minus the predicted time.
         error: Span,
     },
     /// The grid moved: the model starts again from this timestamp.
     Moved {
-        /// The refresh.
+        /// The refresh of the timestamp.
         index: RefreshIndex,
     },
-    /// It says nothing; the refresh is the one nearest to `now` on the model's own grid.
+    /// The timestamp was not used.
     Refused {
-        /// The refresh that was most likely meant.
+        /// The refresh nearest to `now` on the model's own grid: most likely the one presented.
         index: RefreshIndex,
-        /// Why.
+        /// Why it was refused.
         reason: Refusal,
     },
 }
 
 impl Observation {
-    /// The refresh in question.
+    /// The refresh of the timestamp; only a guess if it was refused.
     pub const fn index(self) -> RefreshIndex {
         match self {
             Observation::Accepted { index, .. } | Observation::Moved { index } | Observation::Refused { index, .. } => {
@@ -109,7 +111,7 @@ pub struct VsyncModel {
     residual: Span,
     refused: u32,
     refused_total: u64,
-    /// The last timestamp that was off the grid, to see whether the next one agrees with it.
+    /// The last timestamp off the grid, to compare with the next.
     stray: Option<Instant>,
     usable: bool,
 }
@@ -139,51 +141,53 @@ impl VsyncModel {
         self.period
     }
 
-    /// Whether timestamps are believed. If not, this is software vsync.
+    /// Whether timestamps are usable. If not, the model runs as software vsync.
     pub const fn is_usable(&self) -> bool {
         self.usable
     }
 
-    /// How many timestamps were refused since the beginning.
+    /// The total number of refused timestamps.
     pub const fn refused(&self) -> u64 {
         self.refused_total
     }
 
-    /// How wrong a prediction made now may be: the scatter of the samples, and the drift since the newest.
+    /// The possible error of a prediction made now: the scatter of the samples, plus the drift since the newest sample.
     pub fn error(&self, now: Instant) -> Span {
         self.residual + self.drift(now)
     }
 
-    /// How far the display's clock may have gone from ours since the newest sample.
+    /// How far the display's clock may have drifted since the newest sample.
     fn drift(&self, now: Instant) -> Span {
         (now - self.anchor.time).max(Span::ZERO).scale(DRIFT_PPM, 1_000_000)
     }
 
-    /// Whether the phase is known well enough to wait for a deadline. After a long idle it is not: ask the device for
-    /// its last vblank, or compose at once. Never on a variable-refresh panel: it has no phase.
+    /// Whether the phase is known well enough to wait for a deadline. After a long idle it is not: ask the device
+    /// for its last vblank, or compose at once. A variable-refresh panel has no phase, so this is never true for
+    /// it.
     pub fn is_trusted(&self, now: Instant) -> bool {
         !self.is_variable() && (self.len > 0 || !self.usable) && self.error(now) < self.period / TRUST_DIVISOR
     }
 
-    /// When refresh `index` happens. On a variable-refresh panel: the earliest moment for it that is of use.
+    /// When refresh `index` happens. On a variable-refresh panel: the earliest useful moment for it.
     pub fn present(&self, index: RefreshIndex) -> Instant {
         let (from, behind) = match &self.rate {
             Rate::Fixed => (self.anchor, self.anchor.index.saturating_sub(index.0)),
             Rate::Variable(panel) => (if index.0 > self.anchor.index { panel.expected } else { self.anchor }, 0),
         };
         let ahead = index.0.saturating_sub(from.index);
-        // Asked for a hundred times in a refresh: a product of 64 bits, which saturates after centuries.
+        // Called a hundred times in a refresh, hence a 64-bit product, which saturates after centuries.
         let way = |steps: u64| self.period.as_nanos().unsigned_abs().saturating_mul(steps);
         Instant::from_nanos(from.time.as_nanos().saturating_add(way(ahead)).saturating_sub(way(behind)))
     }
 
-    /// When the last refresh was that is known.
+    /// The time of the last known refresh.
     pub const fn last(&self) -> Instant {
         self.anchor.time
     }
 
-    /// `time` is the timestamp of a refresh. If it lies off a grid of which the drift since the newest sample may be the
-    /// reason, that grid's phase is forgotten: the timestamp is no outlier, but the first of a new one.
+    /// Checks `time`, the timestamp of a refresh, before it is observed. If it lies off the grid and the drift
+    /// since the newest sample can explain that, the phase is forgotten: the timestamp is then the first of a new
+    /// grid instead of an outlier.
     pub fn doubt(&mut self, time: Instant, now: Instant) {
         if self.implausible(time, now).is_some() {
             return;
@@ -196,15 +200,15 @@ impl VsyncModel {
         }
     }
 
-    /// Whether the grid moved in a pause, farther than clocks go apart: fitted through the samples from before, the step
-    /// would be taken for a wrong period.
+    /// Whether the grid moved during a pause by more than clocks drift. A fit through the older samples would take
+    /// the step for a wrong period.
     fn has_slipped(&self, index: RefreshIndex, error: Span) -> bool {
         let paused = index.0.saturating_sub(self.anchor.index);
         let explained = (self.period * paused.min(MOST_PAUSED) as i64).scale(CLOCK_PPM, 1_000_000);
         self.len > 0 && paused >= PAUSE && error.abs() > explained + self.residual * 2
     }
 
-    /// The period stays what it is until there are new ones.
+    /// Forgets the samples; the period stays until there are new samples.
     fn forget_samples(&mut self) {
         self.len = 0;
         self.next = 0;
@@ -256,28 +260,29 @@ impl VsyncModel {
         Observation::Accepted { index, error }
     }
 
-    /// Whether the moment of any refresh is known. If not, the grid is a guess that goes on where the one before ended.
+    /// Whether the time of any refresh is known. If not, the grid is a guess that continues the previous grid.
     pub const fn has_phase(&self) -> bool {
         self.len > 0 || self.is_variable()
     }
 
-    /// The display starts its refreshes anew, as when it is switched on: when, the first timestamp will tell.
+    /// The display restarts its refreshes, as when it is switched on. The first timestamp will give the new phase.
     pub fn forget_phase(&mut self, now: Instant) {
         let last = RefreshIndex(self.at_or_after(now).0.saturating_sub(1));
         let time = self.present(last);
         self.restart(last, time.min(now));
     }
 
-    /// The refresh rate changed: the next refresh after `now` is one new interval after the last one, as far as anybody
-    /// knows ([`has_phase`](Self::has_phase)).
+    /// The refresh rate changed. Until a timestamp arrives ([`has_phase`](Self::has_phase)), the next refresh after
+    /// `now` is assumed one new interval after the last refresh.
     pub fn set_interval(&mut self, interval: Span, now: Instant) {
         self.forget_phase(now);
         self.nominal = interval.max(Span::from_micros(1));
         self.period = self.nominal;
     }
 
-    /// The first timestamp of a grid whose phase nobody knew, to be [observed](Self::observe) next, is that of refresh
-    /// `index`: which one it is, no model can say, but whoever asked for it can. Says whether that was news.
+    /// The first timestamp of a grid without a phase, to be [observed](Self::observe) next, belongs to refresh
+    /// `index`. The model cannot know the number, but the caller that requested the refresh does. Returns whether
+    /// the phase was unknown.
     pub fn find_phase(&mut self, index: RefreshIndex, time: Instant, now: Instant) -> bool {
         let is_news = !self.has_phase() && self.implausible(time, now).is_none();
         if is_news {
@@ -286,7 +291,8 @@ impl VsyncModel {
         is_news
     }
 
-    /// A vblank read from the device, not from a presented frame: phase only. Used after an idle or a suspend.
+    /// Sets the phase from a vblank that was read from the device instead of from a presented frame. Used after an
+    /// idle or a suspend.
     pub fn synchronise(&mut self, vblank: Instant) {
         let index = self.nearest(vblank).max(RefreshIndex(self.anchor.index));
         self.restart(index, vblank);
@@ -313,7 +319,8 @@ impl VsyncModel {
         (self.len > 0).then(|| self.samples[(self.next + SAMPLES - 1) % SAMPLES])
     }
 
-    /// The display's own count decides, where it agrees with the clock to within half a period.
+    /// The refresh number of a timestamp: by the display's own counter if it agrees with the clock to within half a
+    /// period.
     fn number(&self, time: Instant, sequence_step: Option<u64>) -> RefreshIndex {
         let by_clock = self.nearest(time);
         let counted = self.newest().zip(sequence_step).map(|(last, step)| RefreshIndex(last.index + step));
@@ -332,7 +339,8 @@ impl VsyncModel {
         Observation::Refused { index: self.nearest(now), reason }
     }
 
-    /// One stray is a glitch; a second stray one period or more on that agrees with the first is a new grid.
+    /// One stray timestamp is a glitch. A second stray at least a period later that agrees with the first is a new
+    /// grid.
     fn off_grid(&mut self, time: Instant, error: Span, now: Instant) -> Observation {
         let agrees = self.stray.is_some_and(|stray| {
             let off = (time - stray).as_nanos().rem_euclid(self.period.as_nanos());

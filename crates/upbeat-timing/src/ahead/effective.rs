@@ -1,12 +1,12 @@
-//! From what a client wishes to the pacing in force, and why.
+//! Decides the pacing in force for a client's surface from its wishes, and the reason.
 
 use super::MOST_AHEAD;
 use crate::pacing::{Pacing, PacingWish};
 
-/// What a client wishes for one surface.
+/// The client's wishes for one surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wishes {
-    /// The pacing; `None` leaves the choice to the compositor.
+    /// The wished pacing; `None` leaves the choice to the compositor.
     pub pacing: Option<Pacing>,
     /// How many frames may be under way at once; at least 1.
     pub limit: u32,
@@ -14,7 +14,7 @@ pub struct Wishes {
     pub stay_ahead: bool,
     /// A newer frame may be shown before its time.
     pub latest_ready: bool,
-    /// Just in time, a second target for the same refresh is welcome.
+    /// With just-in-time pacing, the client accepts a second target for the same refresh.
     pub second_shot: bool,
 }
 
@@ -31,27 +31,27 @@ impl Wishes {
     }
 }
 
-/// What else bears on the choice.
+/// The compositor's side of the decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Circumstances {
-    /// The user presses, touches or scrolls it, or did a moment ago.
+    /// The user presses, touches or scrolls the surface, or did a moment ago.
     pub interactive: bool,
-    /// Nothing of it can be seen.
+    /// No part of the surface is visible.
     pub hidden: bool,
-    /// What the configuration asks for.
+    /// The pacing that the configuration sets.
     pub rule: PacingWish,
 }
 
 /// Why a pacing is in force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reason {
-    /// It is what the client asked for.
+    /// The client asked for it.
     Client,
-    /// The user is at it.
+    /// The user interacts with the surface.
     InteractiveInput,
-    /// Nothing of it can be seen.
+    /// No part of the surface is visible.
     Hidden,
-    /// The configuration says so, or the limit of the compositor.
+    /// The configuration sets it, or the compositor's limit applies.
     Policy,
     /// The client left the choice to the compositor.
     #[default]
@@ -59,26 +59,26 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// A few words for reports.
+    /// A short text for reports.
     pub const fn words(self) -> &'static str {
         match self {
-            Reason::Client => "it asked for that",
-            Reason::InteractiveInput => "the user is at it",
-            Reason::Hidden => "nothing of it can be seen",
+            Reason::Client => "the client asked for it",
+            Reason::InteractiveInput => "the user interacts with it",
+            Reason::Hidden => "no part of it is visible",
             Reason::Policy => "configured",
-            Reason::Automatic => "it left the choice, and knows what it draws for",
+            Reason::Automatic => "the client left the choice and receives targets",
         }
     }
 }
 
-/// The pacing in force.
+/// The pacing in force for a surface, with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effective {
-    /// The pacing.
+    /// The pacing in force.
     pub pacing: Pacing,
     /// How many frames may be under way at once.
     pub ahead: u8,
-    /// Why.
+    /// Why this pacing is in force.
     pub reason: Reason,
 }
 
@@ -89,12 +89,12 @@ impl Default for Effective {
 }
 
 impl Effective {
-    /// How many buffers a client needs to make use of it: one more is on screen.
+    /// How many buffers the client needs for this pacing: `ahead`, and one on screen.
     pub const fn min_buffers(self) -> u32 {
         self.ahead as u32 + 1
     }
 
-    /// Whether requests are answered with the tick of those whom nobody sees.
+    /// Whether requests are answered at the slow rate of hidden surfaces.
     pub(super) fn is_hidden(self) -> bool {
         self.reason == Reason::Hidden
     }

@@ -1,6 +1,6 @@
-//! Targets for one surface that knows what it draws for: how many, for which refresh, and what became of each.
+//! The targets of one surface whose client receives them: how many, for which refresh, and the outcome of each.
 //!
-//! D-VSync for clients (4.3 to 4.5). A client asks for targets; each answer names a refresh of its own. In the
+//! D-VSync for clients (4.3 to 4.5). A client asks for targets; each answer names a separate refresh. In the
 //! *accumulation* stage there is room and a request is answered at once; in the *sync* stage each frame that reaches
 //! the screen makes room for one more.
 //!
@@ -11,10 +11,10 @@
 //!  on screen            a     b     c     c     d    ...  d was late: c stays
 //! ```
 //!
-//! Which refresh a target names is the [`Virtualizer`]'s to say. A frame that is late is shown all the same, and so are
-//! those that were begun behind it, each a refresh after the other, unless they are [later than that](late_frame);
-//! targets sent from then on name the refreshes after those, so that content is on time again (D-VSync 5.1: elastic to
-//! drops). A target that would lie in the past is revoked.
+//! The [`Virtualizer`] chooses the refresh of a target. A late frame is still shown, and so are the frames that were
+//! begun after it, each one refresh after the other, unless they are [too late](late_frame). Targets sent from then on
+//! name the refreshes after these frames, so that content is on time again (D-VSync 5.1: elastic to drops). A target
+//! that would lie in the past is revoked.
 
 mod effective;
 mod second_shot;
@@ -32,16 +32,17 @@ use super::virtualizer::{CatchUp, DisplayTarget, Grid, Virtualizer};
 use crate::time::{Instant, Span};
 pub use effective::{Circumstances, Effective, Reason, Wishes};
 
-/// Frames of one surface that may be under way at once: the seven buffers of D-VSync's widest experiment hold six and
-/// the one on screen, and a client that knows better may have two more.
+/// Frames of one surface that may be under way at once. The seven buffers of D-VSync's widest experiment hold six and
+/// the frame on screen; two more are allowed for clients that need them.
 pub const MOST_AHEAD: u8 = 8;
-/// Frames of one surface that are remembered: those under way, and those of a higher limit that it had before.
+/// Frames of one surface that are remembered: frames under way, including frames from an earlier, higher limit.
 const MOST_LIVE: usize = 16;
-/// Revoked targets whose time is remembered for a commit that is still bound to them.
+/// Revoked targets whose time is remembered, because a later commit may still be bound to them.
 const MOST_REVOKED: usize = 32;
-/// Frames that the cost is taken from: half a second at 60 Hz.
+/// The number of frames that the cost is estimated from: half a second at 60 Hz.
 const COST_WINDOW: usize = 32;
-/// Frames that a rate is taken from: a change of scene is followed within a quarter of a second, one long frame is not.
+/// The number of frames that a rate is derived from: it follows a change of scene within a quarter of a second, but not
+/// a single long frame.
 const PACE_WINDOW: usize = 16;
 
 /// The number of a target. Numbers grow by one and are never used twice for one object; 0 is none.
@@ -55,10 +56,10 @@ impl TargetId {
     }
 }
 
-/// A target as it was sent.
+/// A target as it was sent to the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Issued {
-    /// Its number.
+    /// The number of the target.
     pub id: TargetId,
     /// The refresh on the grid of the surface's output.
     pub refresh: RefreshIndex,
@@ -66,42 +67,42 @@ pub struct Issued {
     pub present: Instant,
     /// The distance between refreshes.
     pub interval: Span,
-    /// When it was sent.
+    /// When the target was sent.
     pub sent: Instant,
-    /// Where refreshes have no grid: its time says when it is, and its refresh only in which order.
+    /// With variable refresh there is no grid: `present` is exact, and `refresh` only gives the order.
     pub timed: bool,
-    /// The refresh has a frame already: this one is fresher, if it makes it.
+    /// The refresh already has a frame: this target is for a fresher frame that replaces it if it is in time.
     pub is_second: bool,
 }
 
-/// What a commit was bound to.
+/// The target that a commit was bound to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
-    /// The target.
+    /// The target, revoked or not.
     pub target: Issued,
-    /// It does not hold any more: its refresh says nothing, its time does.
+    /// The target was revoked: its time is still meaningful, its refresh is not.
     pub revoked: bool,
 }
 
-/// Why a target cannot be bound.
+/// Why a commit cannot be bound to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BindError {
-    /// It was never sent.
+    /// The target was never sent.
     #[error("target {} was never sent", .0.0)]
     Unknown(TargetId),
-    /// An earlier commit was bound to it.
+    /// An earlier commit was bound to the target.
     #[error("target {} was bound to an earlier commit", .0.0)]
     Used(TargetId),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// The client is drawing it, or will.
+    /// The target was sent; the client draws, or will draw, for it.
     #[default]
     Sent,
-    /// It was committed and waits.
+    /// A commit was bound to the target and waits for its latch.
     Bound,
-    /// A latch took it.
+    /// A latch took the frame.
     Latched,
 }
 
@@ -116,7 +117,7 @@ struct Frame {
 pub struct Ahead {
     wishes: Wishes,
     effective: Effective,
-    /// Requests that were not answered.
+    /// Unanswered requests for targets.
     requests: u64,
     last_id: TargetId,
     /// Frames under way, oldest first.
@@ -126,17 +127,17 @@ pub struct Ahead {
     /// Revoked targets up to this one may have been forgotten.
     forgotten: TargetId,
     virtualizer: Option<Virtualizer>,
-    /// The last target that left this list without being revoked or cancelled.
+    /// The last target that left `live` without being revoked or cancelled.
     ended: Option<Issued>,
-    /// Targets went by while the client was busy: there are new ones when it has committed.
+    /// The times of some targets passed while the client was busy. It gets new targets after its next commit.
     stalled: bool,
-    /// Frames were cancelled while others were kept that wait: the one after those is drawn meanwhile.
+    /// Some frames were cancelled and other waiting frames were kept: the next frame is drawn while these wait.
     restarts: bool,
     cost: WindowQuantile<COST_WINDOW>,
     committed: Instant,
-    /// Where refreshes have no grid: the rate that it keeps up with.
+    /// With variable refresh: the rate that the client keeps up with.
     rate: Option<RateGovernor>,
-    /// What a frame takes on average.
+    /// The average time that a frame takes.
     pace: MeanOfLast<PACE_WINDOW>,
 }
 
@@ -163,12 +164,12 @@ impl Default for Ahead {
 }
 
 impl Ahead {
-    /// What the client wishes for, from the update on that is applied now.
+    /// Sets the client's wishes, which take effect with the update that is applied now.
     pub fn set_wishes(&mut self, wishes: Wishes) {
         self.wishes = wishes;
     }
 
-    /// What the client wishes for.
+    /// The client's present wishes.
     pub const fn wishes(&self) -> Wishes {
         self.wishes
     }
@@ -178,8 +179,8 @@ impl Ahead {
         self.effective
     }
 
-    /// Decides anew which pacing is in force. Targets of another one that nobody bound are revoked: the first of them
-    /// is returned.
+    /// Decides the pacing anew. If it changes, unbound targets of the previous pacing are revoked. Returns the
+    /// first revoked target.
     pub fn decide(&mut self, circumstances: Circumstances) -> Option<TargetId> {
         let before = std::mem::replace(&mut self.effective, effective::decide(self.wishes, circumstances));
         if before.pacing == self.effective.pacing {
@@ -194,7 +195,7 @@ impl Ahead {
         self.requests = self.requests.saturating_add(1);
     }
 
-    /// Requests that were not answered, with the targets that are owed for revoked ones.
+    /// Unanswered requests, including a replacement for each revoked target.
     pub const fn requests(&self) -> u64 {
         self.requests
     }
@@ -204,12 +205,12 @@ impl Ahead {
         self.live.len()
     }
 
-    /// What a frame usually takes, from its target or the commit before it to its commit.
+    /// The typical time of a frame, from its target or the previous commit to its commit.
     pub fn cost(&self) -> Span {
         self.cost.typical().unwrap_or(Span::ZERO)
     }
 
-    /// The next target, if one is to be sent now. `grid`: that of the output; `earliest`: the first refresh that a
+    /// The next target, if it is to be sent now. `grid`: the output's grid; `earliest`: the first refresh that a
     /// frame started now can reach.
     pub fn poll(&mut self, grid: Grid, earliest: RefreshIndex, now: Instant) -> Option<Issued> {
         if self.stalled && self.live.iter().any(|frame| frame.stage == Stage::Sent) {
@@ -218,8 +219,8 @@ impl Ahead {
         let room = match self.effective.pacing {
             Pacing::Ahead => self.live.len() < usize::from(self.effective.ahead),
             Pacing::Vsync | Pacing::VsyncLate => self.is_idle(),
-            // Frames that were kept hide what the first one after an interruption takes; waiting for their light would
-            // show no newer input, since the client has just answered to that.
+            // Waiting frames hide the cost of the first frame after an interruption. Waiting for their
+            // light would show no newer input, since the client has just responded to it.
             Pacing::JustInTime => {
                 self.restarts
                     && self.live.len() < usize::from(self.wishes.most())
@@ -229,7 +230,7 @@ impl Ahead {
         (room && !self.effective.is_hidden()).then(|| self.answer(grid, earliest, now)).flatten()
     }
 
-    /// Whether it waits for the moment that suits its cost: its pacer's callback answers it.
+    /// Whether requests are answered by the callback of the client's pacer, at the moment that suits the client's cost.
     pub fn waits_for_callback(&self) -> bool {
         self.requests > 0
             && self.effective.pacing == Pacing::JustInTime
@@ -237,13 +238,13 @@ impl Ahead {
             && self.is_idle()
     }
 
-    /// Answers one request with a target for `refresh` or the first later one that is free.
+    /// Answers one request with a target for `refresh` or the first later refresh that is free.
     pub fn answer(&mut self, grid: Grid, refresh: RefreshIndex, now: Instant) -> Option<Issued> {
         if self.requests == 0 || self.live.len() == MOST_LIVE {
             return None;
         }
         let waiting = self.live.iter().filter(|frame| frame.stage == Stage::Bound).count();
-        // Without a chain, those that wait are shown first.
+        // Without a chain, waiting frames are shown first.
         let is_ahead = self.effective.pacing == Pacing::Ahead;
         let waiting = if self.virtualizer.is_none() && !is_ahead { waiting as u64 } else { 0 };
         let virtualizer = self.virtualizer.get_or_insert_with(|| Virtualizer::new(grid, CatchUp::Skip));
@@ -252,7 +253,7 @@ impl Ahead {
         } else {
             virtualizer.calibrate(grid);
         }
-        // Without a grid, who is late takes nobody's refresh.
+        // With variable refresh, a late frame does not take the refresh of another frame.
         let follows = (is_ahead || self.restarts) && self.rate.is_none();
         let free = if follows { free_after(&self.live, grid.refresh) } else { refresh };
         let target = virtualizer.issue(refresh.max(free), waiting);
@@ -267,7 +268,7 @@ impl Ahead {
         Some(issued)
     }
 
-    /// Nothing of it is on its way to a latch, but for what came too late for a refresh that had a frame.
+    /// Whether no frame is on its way to a latch, apart from a second shot that was too late.
     fn is_idle(&self) -> bool {
         self.live.iter().all(|frame| frame.stage == Stage::Latched || frame.target.is_second)
     }
@@ -275,7 +276,7 @@ impl Ahead {
     /// Whether `id` may be bound to a commit.
     ///
     /// # Errors
-    /// If it was never sent, or was bound before.
+    /// If the target was never sent, or was bound before.
     pub fn check(&self, id: TargetId) -> Result<(), BindError> {
         if id == TargetId::default() || id > self.last_id {
             return Err(BindError::Unknown(id));
@@ -285,7 +286,7 @@ impl Ahead {
         if sent || revoked || id <= self.forgotten { Ok(()) } else { Err(BindError::Used(id)) }
     }
 
-    /// The first refresh of the output's grid that a target was sent for and no commit is bound to.
+    /// The first refresh of the output's grid whose target was sent and has no commit yet.
     pub fn promised(&self) -> Option<RefreshIndex> {
         self.live
             .iter()
@@ -312,12 +313,12 @@ impl Ahead {
         Bound { target: known.unwrap_or(Issued { id, ..Issued::default() }), revoked: true }
     }
 
-    /// A client that binds a later target has done without those before it: they keep nothing waiting.
+    /// A client that binds a later target has skipped the earlier ones: they do not delay other frames.
     fn give_up(&mut self, before: TargetId) {
         let skipped = |frame: &Frame| frame.stage == Stage::Sent && frame.target.id < before;
         for frame in self.live.iter().filter(|frame| skipped(frame)) {
             remember(&mut self.revoked, &mut self.forgotten, frame.target);
-            // It was not revoked: later targets go on after it.
+            // A skipped target counts as ended, not as revoked, so that later targets continue after it.
             self.ended = Some(frame.target).max_by_id(self.ended);
         }
         self.live.retain(|frame| !skipped(frame));
@@ -335,14 +336,15 @@ impl Ahead {
         self.live.retain(|frame| frame.target.id != id);
     }
 
-    /// The client threw waiting frames away, those named if there are any: they are not under way any more, and targets go on after the last one kept.
+    /// The client cancelled waiting frames; `ids` are their targets, if they have any. They are not under way any
+    /// more, and targets continue after the last frame that was kept.
     pub fn cancelled(&mut self, ids: &[TargetId]) {
         self.live.retain(|frame| !ids.contains(&frame.target.id));
         self.restarts = self.live.iter().any(|frame| frame.stage == Stage::Bound);
         self.rebase();
     }
 
-    /// Targets from `first` on that nobody bound do not hold any more; each is owed anew. Returns the first of them.
+    /// Revokes the unbound targets from `first` on; each will be sent anew. Returns the first revoked target.
     pub fn revoke_from(&mut self, first: TargetId) -> Option<TargetId> {
         let named = |frame: &Frame| frame.stage == Stage::Sent && frame.target.id >= first;
         let first = self.live.iter().filter(|frame| named(frame)).map(|frame| frame.target.id).min()?;
@@ -354,8 +356,8 @@ impl Ahead {
         Some(first)
     }
 
-    /// The surface went to another output, or its output's grid changed: no target holds any more. Returns the first
-    /// of those under way.
+    /// The surface moved to another output, or its output's grid changed: all targets are invalid. Returns the
+    /// first target under way.
     pub fn moved(&mut self) -> Option<TargetId> {
         let first = self.live.iter().filter(|frame| frame.stage != Stage::Latched).map(|frame| frame.target.id).min();
         self.revoke_from(TargetId::default());
@@ -364,9 +366,9 @@ impl Ahead {
         first
     }
 
-    /// Targets whose refresh went by while the client was busy with an earlier one would show the past: they are
-    /// revoked, but not the oldest, which is being drawn. `next`: the first refresh that is not decided yet. Returns
-    /// the first of them.
+    /// Revokes targets whose refresh passed while the client was busy with an earlier frame, because they would
+    /// show the past. The oldest stays, since it is being drawn. `next`: the first refresh that is not decided yet.
+    /// Returns the first revoked target.
     pub fn recover(&mut self, next: RefreshIndex) -> Option<TargetId> {
         if self.effective.pacing != Pacing::Ahead {
             return None;
@@ -381,7 +383,7 @@ impl Ahead {
         self.revoke_from(passed)
     }
 
-    /// The chain of targets goes on after the last one that holds.
+    /// Continues the chain of targets after the last valid target.
     fn rebase(&mut self) {
         let Some(virtualizer) = &mut self.virtualizer else { return };
         let last = self.live.iter().map(|frame| frame.target).max_by_key(|target| target.id);
@@ -394,8 +396,8 @@ impl Ahead {
     }
 }
 
-/// The first refresh from `next` on that no frame under way takes: each takes its own or, after a drop, the first that is
-/// free, but for those that are so late by then that they give way.
+/// The first refresh from `next` on that no frame under way takes. Each frame takes its own refresh or, after a drop,
+/// the first free refresh; frames that are too late by then are dropped and take none.
 fn free_after(live: &FixedQueue<Frame, MOST_LIVE>, next: RefreshIndex) -> RefreshIndex {
     let waiting = || live.iter().filter(|frame| frame.stage != Stage::Latched).map(|frame| frame.target.refresh);
     let followers = waiting().skip(1).map(Some).chain([None]);
@@ -417,13 +419,13 @@ impl Latest for Option<Issued> {
     }
 }
 
-/// Keeps a revoked target; the oldest makes room.
+/// Keeps a revoked target; removes the oldest if the list is full.
 fn remember(revoked: &mut FixedQueue<Issued, MOST_REVOKED>, forgotten: &mut TargetId, target: Issued) {
     if revoked.len() == MOST_REVOKED
         && let Some(oldest) = revoked.pop()
     {
         *forgotten = oldest.id;
     }
-    // There is room now.
+    // The list cannot be full here.
     let _ = revoked.push(target);
 }

@@ -1,13 +1,13 @@
-//! A second target for a refresh for which a frame waits already: that one is the insurance, and the second has seen newer
-//! input, if it makes it.
+//! A second target for a refresh for which a frame already waits: the waiting frame is the insurance, and the second
+//! frame shows newer input if it is in time.
 //!
 //! ```text
 //!   a = k sent      a bound          b = k sent         b bound   latch(k): b, or a where b is late
 //!      ├───────────────┤ ─ ─ ─ waits ─ ─ ┼─────────────────┤          │
-//!      └ what it surely takes            └ what it usually takes ─────┘
+//!      └ high-quantile cost              └ typical cost ──────────────┘
 //! ```
 //!
-//! When the second is begun, and whether it is worth it, its client's pacer says.
+//! The client's pacer decides when the second frame starts, and whether it is worth its cost.
 
 use super::{Ahead, Frame, Issued, Stage};
 use crate::pacing::Pacing;
@@ -15,7 +15,7 @@ use crate::target::RefreshIndex;
 use crate::time::Instant;
 
 impl Ahead {
-    /// The refresh that a second frame may be drawn for: one waits for it, and nothing else is under way.
+    /// The refresh that a second frame may be drawn for: one frame waits for it, and no other frame is under way.
     pub fn waits_for_second(&self) -> Option<RefreshIndex> {
         self.insurance().map(|first| first.target.refresh)
     }

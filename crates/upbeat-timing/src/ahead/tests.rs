@@ -18,7 +18,7 @@ fn grid() -> Grid {
     Grid { refresh: RefreshIndex(0), present: present(0), interval: INTERVAL }
 }
 
-/// A client, a display, and what they have seen of each other.
+/// A client and a display, and the targets between them.
 struct Stage {
     machine: Ahead,
     /// The refresh that is latched next.
@@ -56,7 +56,7 @@ impl Stage {
         }
     }
 
-    /// Sends what may be sent; checks it.
+    /// Sends the targets that may be sent, and checks them.
     fn poll(&mut self) {
         let before = self.machine.requests();
         let first = self.machine.recover(RefreshIndex(self.next));
@@ -72,7 +72,7 @@ impl Stage {
     fn check(&self, target: Issued) {
         let Effective { pacing, ahead, .. } = self.machine.effective();
         let drawn = self.machine.live.iter().filter(|frame| frame.stage == super::Stage::Sent).count();
-        // Just in time, those that a cancel kept may wait meanwhile.
+        // With just-in-time pacing, frames that a cancel kept may still wait.
         let (count, most) = if pacing == Pacing::Ahead { (self.machine.under_way(), ahead) } else { (drawn, 1) };
         assert!(count <= usize::from(most), "{}", self.story);
         assert!(self.machine.under_way() <= usize::from(self.machine.wishes.most()), "{}", self.story);
@@ -91,23 +91,23 @@ impl Stage {
         }
     }
 
-    /// The oldest target that nobody has bound.
+    /// The oldest target without a bound commit.
     fn drawing(&self) -> Option<TargetId> {
         self.sent.iter().map(|target| target.id).find(|id| self.machine.check(*id).is_ok())
     }
 
-    /// Draws for every target that there is.
+    /// Draws for every target.
     fn commit_all(&mut self) {
         while let Some(id) = self.drawing() {
             self.commit(id);
             if self.machine.check(id).is_ok() {
-                // It was revoked so long ago that it is forgotten, and could be bound for ever.
+                // Revoked so long ago that it is forgotten, so it could be bound for ever.
                 self.sent.retain(|target| target.id != id);
             }
         }
     }
 
-    /// The display latches and shows the oldest that is due, unless that one is so late that it gives way to the next.
+    /// The display latches and shows the oldest frame that is due, unless it is late enough to be dropped for the next.
     fn refresh(&mut self) {
         let at = RefreshIndex(self.next);
         let due = self.waiting.iter().take_while(|target| target.refresh <= at).count();
@@ -132,7 +132,7 @@ fn a_slow_frame_is_hidden_by_those_that_wait() {
     stage.request(8);
     for step in 0..7 {
         stage.poll();
-        // All at once, and then none for two refreshes.
+        // All three at once, and then none for two refreshes.
         if !(1..=2).contains(&step) {
             stage.commit_all();
         }
@@ -165,7 +165,7 @@ fn refreshes_without_a_frame_make_content_late_by_one_at_most() {
     stage.poll();
     stage.commit_all();
     for held_up in [0, 1, 1, 0, 0, 0] {
-        // Nothing is latched for so many refreshes.
+        // No frame is latched for this many refreshes.
         stage.next += held_up;
         stage.refresh();
         stage.poll();
@@ -310,8 +310,8 @@ impl Stage {
 }
 
 proptest! {
-    /// Whatever happens: targets are on the grid, later than those before them, not in the past, within the limit; and
-    /// each request and each revoked target is answered once.
+    /// In every sequence of events, targets are on the grid, in order, not in the past and within the limit. Each
+    /// request and each revoked target is answered once.
     #[test]
     fn targets_keep_their_promises(
         limit in 1u32..8,
@@ -329,7 +329,7 @@ proptest! {
         }
     }
 
-    /// After any faults, a client that draws in time is on the grid again within as many frames as were under way.
+    /// After any faults, a client that draws in time is back on the grid within as many frames as were under way.
     #[test]
     fn drawing_in_time_leads_back_to_one_frame_a_refresh(
         limit in 2u32..8,
@@ -389,7 +389,7 @@ fn the_frame_after_late_ones_that_a_cancel_kept_is_for_the_refresh_after_theirs(
     stage.machine.request();
     stage.machine.decide(Circumstances { interactive: true, ..Circumstances::default() });
     stage.machine.cancelled(&[]);
-    // Those for 10 and 11 were not ready for them: at 12 the first gives way to the second.
+    // The frames for 10 and 11 missed their refreshes: at 12 the first is dropped for the second.
     let grid = Grid { refresh: RefreshIndex(12), present: present(12), ..grid() };
     let target = stage.machine.poll(grid, RefreshIndex(12), present(11)).unwrap();
     assert_eq!((target.refresh, target.present), (RefreshIndex(13), present(13)));

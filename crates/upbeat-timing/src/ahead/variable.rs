@@ -1,5 +1,5 @@
-//! Targets on a panel of variable rate: there is no grid, so each follows the one before it at the rate that its client keeps
-//! up with when it is begun. What was sent keeps the time that it was sent with; a new rate begins with the next.
+//! Targets on a panel with variable refresh. There is no grid: each target follows the previous target at the rate that
+//! the client keeps up with at that time. A sent target keeps its time; a new rate begins with the next target.
 //!
 //! ```text
 //!   sent      a=10  b=17  c=24                      7 ms apart: the client needs 6 for each
@@ -15,13 +15,13 @@ use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 use crate::virtualizer::{Grid, Virtualizer};
 
-/// A frame that takes longer than so many of the longest interval is a pause, and says nothing of a rate.
+/// A frame that takes longer than this many longest intervals is a pause, and does not affect the rate.
 const PAUSE_INTERVALS: i64 = 2;
-/// A target whose time has come is not over before so much of the shortest interval has passed.
+/// A target stays usable until this fraction of the shortest interval after its time.
 const PASSED_DIVISOR: i64 = 2;
 
 impl Ahead {
-    /// The range of intervals (shortest, longest) of the output's panel, if its rate varies.
+    /// Sets the range of intervals (shortest, longest) of the output's panel, if its rate varies.
     pub fn set_range(&mut self, range: Option<(Span, Span)>) {
         let range = range.map(|(fastest, slowest)| RateRange { fastest, slowest, variable: true });
         if self.rate.as_ref().map(RateGovernor::range) != range {
@@ -29,21 +29,21 @@ impl Ahead {
         }
     }
 
-    /// A frame took so long.
+    /// Learns from a frame that took this long.
     pub(super) fn keep_pace(&mut self, took: Span) {
         if let Some(range) = self.rate.as_ref().map(RateGovernor::range) {
             self.pace.observe(took.min(range.slowest * PAUSE_INTERVALS));
         }
     }
 
-    /// What [`poll`](Self::poll) takes as the grid where there is none, and the first refresh on it that is not decided.
-    /// `coming`: the output's next refresh; `soonest`: when a frame that is begun now can be shown. Where there is a grid
-    /// that is it.
+    /// The grid for [`poll`](Self::poll) on a panel with variable refresh, and the first refresh on it that is not
+    /// decided. `coming`: the output's next refresh; `soonest`: when a frame that is begun now can be shown. With a
+    /// fixed rate, `coming` is that grid.
     pub fn chain(&mut self, coming: Grid, soonest: Instant) -> (Grid, RefreshIndex) {
         let is_ahead = self.effective.pacing == Pacing::Ahead;
         let Some(rate) = &mut self.rate else { return (coming, coming.refresh) };
         let shortest = rate.range().fastest;
-        // Just in time there is nothing to keep a rate for: the next is as soon as it can be.
+        // Just in time needs no rate: the next frame is shown as soon as possible.
         let (interval, apart) = match is_ahead {
             true => {
                 let distance = rate.distance_for(self.pace.typical().unwrap_or(Span::ZERO));

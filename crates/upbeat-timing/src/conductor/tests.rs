@@ -5,8 +5,8 @@ use crate::vsync::VsyncModel;
 
 const INTERVAL: Span = Span::from_micros(16_000);
 
-/// How long before each refresh the frame for it was latched, of a client whose frames all wait already; at refresh
-/// `touched` there is an input for it.
+/// How long before each refresh its frame was latched, for a client whose frames all wait already. There is an input
+/// event at refresh `touched`.
 fn latches(early_latch: bool, count: u64, touched: u64) -> Vec<Span> {
     let start = Instant::from_nanos(1_000_000_000);
     let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
@@ -24,7 +24,7 @@ fn latches(early_latch: bool, count: u64, touched: u64) -> Vec<Span> {
         let (target, scheduled) = loop {
             match conductor.poll_action(now) {
                 Some(Action::Latch { target, scheduled }) => break (target, scheduled),
-                Some(Action::Callback { .. }) => panic!("nobody asked for one"),
+                Some(Action::Callback { .. }) => panic!("a callback without a request"),
                 None => now = conductor.next_wake(now).unwrap_or_else(|| panic!("nothing is planned")),
             }
         };
@@ -80,16 +80,16 @@ fn a_latch_that_nobody_draws_for_forgives_a_late_wake_up() {
     assert_eq!(conductor.next_wake(now), Some(latch_at), "a client draws for the same refresh");
     conductor.committed(pacer, now + Span::from_millis(2), None, false);
     conductor.output_mut().need(Need::Content);
-    assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "whoever drew for this refresh is done");
+    assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "all clients have drawn for this refresh");
     conductor.input(pacer, now, true);
     assert_eq!(conductor.next_wake(now), Some(latch_at), "and was touched: what comes of that may still come");
 }
 
-/// How long before the latch the first frame of a refresh was begun, and the second, if there was one.
+/// How long before the latch the first and, if any, the second frame of a refresh was begun.
 type Begun = (Span, Option<Span>);
 
-/// A client of which every fifth frame takes long is called back, commits, and asks for a second frame. Returns how long before
-/// the latch each was begun, and the last pair's refreshes.
+/// A client with a long frame every five frames is called back, commits, and asks for a second frame. Returns how long
+/// before the latch each frame was begun, and the refreshes of the last pair.
 fn two_shots(frames: usize) -> (Vec<Begun>, [Option<RefreshIndex>; 2]) {
     let (usual, long) = (Span::from_millis(3), Span::from_millis(8));
     let start = Instant::from_nanos(1_000_000_000);
@@ -116,7 +116,7 @@ fn two_shots(frames: usize) -> (Vec<Begun>, [Option<RefreshIndex>; 2]) {
         conductor.output_mut().need(Need::Content);
         conductor.shoot_again(client, now);
         let second = call(&mut conductor, &mut now);
-        // Now and then it is late, as half of them may be.
+        // Some second frames are late; half of them may be.
         let late = second.filter(|_| frame % 4 == 0).map(|_| now + long);
         if second.is_some() && late.is_none() {
             now += usual;

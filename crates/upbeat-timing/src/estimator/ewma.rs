@@ -8,9 +8,9 @@ const DEFAULT_WEIGHT: f64 = 1.0 / 32.0;
 
 /// Exponentially weighted mean and variance; the answer is mean + k σ.
 ///
-/// `k` follows from the miss budget as if costs were normally distributed. Real costs have a longer tail than that, so
-/// that small budgets are exceeded; wrap it in a [`super::TailMargin`] where that matters. Constant time and 32 bytes: for
-/// many surfaces at once.
+/// `k` follows from the miss budget as if costs were normally distributed. Real costs have a longer tail, so that small
+/// budgets are exceeded; wrap it in a [`super::TailMargin`] where that matters. It takes constant time and 32 bytes, so
+/// that many surfaces can have one.
 #[derive(Clone, Debug)]
 pub struct EwmaSigma {
     weight: f64,
@@ -20,7 +20,7 @@ pub struct EwmaSigma {
 }
 
 impl EwmaSigma {
-    /// Asks the miss budget how many standard deviations to add.
+    /// An empty estimator; the miss budget determines how many standard deviations it adds.
     pub const fn new() -> Self {
         EwmaSigma { weight: DEFAULT_WEIGHT, mean: 0.0, variance: 0.0, samples: 0 }
     }
@@ -36,7 +36,7 @@ impl Estimator for EwmaSigma {
     fn observe(&mut self, cost: Span) {
         let cost = cost.max(Span::ZERO).as_nanos() as f64;
         self.samples += 1;
-        // While there are fewer samples than the weight presumes, weigh them equally: a plain mean.
+        // The first samples, fewer than the weight presumes, are weighed equally: a plain mean.
         let weight = self.weight.max(1.0 / self.samples as f64);
         let deviation = cost - self.mean;
         self.mean += weight * deviation;
@@ -62,7 +62,8 @@ impl Estimator for EwmaSigma {
 
 /// How many standard deviations above the mean leave the share `above` of a normal distribution above them.
 ///
-/// Abramowitz and Stegun 26.2.23, absolute error below 4.5e-4; shares under one in a million count as that.
+/// Abramowitz and Stegun 26.2.23, absolute error below 4.5e-4; smaller shares than one in a million count as one in a
+/// million.
 fn normal_quantile_above(above: f64) -> f64 {
     let above = above.clamp(1e-6, 1.0 - 1e-6);
     let (tail, sign) = if above <= 0.5 { (above, 1.0) } else { (1.0 - above, -1.0) };

@@ -1,13 +1,13 @@
-//! Mean of the last costs: what Presto uses.
+//! Mean of the last costs, as in Presto.
 
 use super::{Estimator, MissBudget};
 use crate::time::Span;
 
 /// The mean of the last `N` costs plus a constant margin (Presto 4.1: `N` = 32, about half a second, no margin).
 ///
-/// The answer does not depend on the miss budget: a mean cannot know its tail. It is here as the baseline that the
-/// paper published; about half of all costs exceed it, and only the slack of snapping to the last input event (120 Hz
-/// touch) keeps that from being seen.
+/// The answer does not depend on the miss budget, because a mean does not know its tail. It is the baseline that the
+/// paper published. About half of all costs exceed it; only the slack of snapping to the last input event (120 Hz
+/// touch) hides that.
 #[derive(Clone, Debug)]
 pub struct MeanOfLast<const N: usize> {
     costs: [Span; N],
@@ -18,12 +18,12 @@ pub struct MeanOfLast<const N: usize> {
 }
 
 impl<const N: usize> MeanOfLast<N> {
-    /// The mean alone, as in the paper.
+    /// The mean without a margin, as in the paper.
     pub const fn new() -> Self {
         Self::with_margin(Span::ZERO)
     }
 
-    /// The mean plus `margin`.
+    /// The mean plus a constant `margin`.
     pub const fn with_margin(margin: Span) -> Self {
         MeanOfLast { costs: [Span::ZERO; N], sum: Span::ZERO, len: 0, next: 0, margin }
     }

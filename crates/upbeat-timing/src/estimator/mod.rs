@@ -1,7 +1,7 @@
-//! Predicting how long the next piece of work takes from how long earlier ones took.
+//! Estimators: predict the cost of the next piece of work from the costs of earlier work.
 //!
-//! One trait for all estimators. They are asked for a [`MissBudget`], the share of frames that may take longer than
-//! the answer, not for a quantile of their own choosing: a 97 % quantile is 1.9 missed refreshes a second at 60 Hz.
+//! All estimators have one trait. They are asked for a [`MissBudget`], the share of frames that may take longer than
+//! the answer, instead of a fixed quantile: a 97 % quantile is 1.9 missed refreshes a second at 60 Hz.
 
 mod ewma;
 mod mean;
@@ -25,13 +25,13 @@ pub use super::settings::{EstimatorKind, MissBudget, TwoShot};
 use crate::time::Span;
 
 impl MissBudget {
-    /// One frame in a thousand: for a window that nobody is touching.
+    /// One frame in a thousand: for a window without interaction.
     pub const FREE_RUNNING: MissBudget = FREE_RUNNING_MISS;
     /// One frame in a hundred: while a button or a finger is down.
     pub const INTERACTIVE: MissBudget = INTERACTIVE_MISS;
 }
 
-/// Predicts the cost of the next piece of work. Neither method allocates.
+/// Predicts the cost of the next piece of work. The methods never allocate.
 pub trait Estimator {
     /// Learns that a piece of work took `cost`, counted from when it was *scheduled* to start, so that waking late
     /// counts as work. Negative costs count as zero.
@@ -45,6 +45,6 @@ pub trait Estimator {
         self.budget(MissBudget::per_mille(500))
     }
 
-    /// How many observations the answers rest on.
+    /// The number of observations that the answers use.
     fn samples(&self) -> usize;
 }

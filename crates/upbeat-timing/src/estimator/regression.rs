@@ -1,24 +1,24 @@
-//! Online quantile regression: learns the quantile of the next cost as a function of the last ones.
+//! Online quantile regression: learns the quantile of the next cost as a function of recent costs.
 
 use super::{Estimator, MissBudget};
 use crate::time::Span;
 
-/// The shares of late frames for which a line is kept; budgets in between are interpolated over their logarithm.
+/// The shares of late frames that have a line; budgets in between are interpolated over their logarithm.
 const RUNGS: [f64; 6] = [0.5, 0.1, 0.03, 0.01, 0.003, 0.001];
 /// The first step of learning, in units of the recent mean deviation; falls with the number of samples.
 const FIRST_STEP: f64 = 1.0;
 /// The step never falls below this, so that the line keeps following the load.
 const LAST_STEP: f64 = 0.06;
-/// How fast a change of level is seen: about two frames.
+/// The weight of a cost in `recent`: a change of level shows after about two frames.
 const FAST_WEIGHT: f64 = 0.5;
-/// What counts as the usual level and spread: about a second.
+/// The weight of a cost in `usual` and `spread`: about a second.
 const SLOW_WEIGHT: f64 = 1.0 / 64.0;
 
 /// Predicts each quantile as `offset + slope × (recent − usual)`, trained by gradient descent on the pinball loss.
 ///
-/// For autocorrelated loads: where a heavy frame is followed by heavy frames, the answer rises and falls with them, while
-/// the quantile of a window holds the worst for the whole window. Lines for six shares are trained on every cost; a
-/// budget outside of them gets the nearest.
+/// For autocorrelated loads, where heavy frames follow heavy frames: the answer rises and falls with them, whereas the
+/// quantile of a window keeps the worst for the whole window. Lines for six shares are trained on every cost; a budget
+/// outside of these shares gets the nearest.
 #[derive(Clone, Debug)]
 pub struct QuantileRegression {
     lines: [Line; RUNGS.len()],
@@ -38,13 +38,13 @@ struct Line {
 }
 
 impl QuantileRegression {
-    /// An estimator that has seen nothing.
+    /// An estimator without any observations.
     pub const fn new() -> Self {
         const LEVEL: Line = Line { offset: 0.0, slope: 0.0 };
         QuantileRegression { lines: [LEVEL; RUNGS.len()], recent: 0.0, usual: 0.0, spread: 0.0, samples: 0 }
     }
 
-    /// How far the last costs lie from the usual, in units of the spread, within limits that keep a step bounded.
+    /// How far recent costs lie from the usual, in units of the spread, clamped so that a step stays bounded.
     fn feature(&self) -> f64 {
         if self.spread > 0.0 { ((self.recent - self.usual) / self.spread).clamp(-4.0, 4.0) } else { 0.0 }
     }
@@ -72,8 +72,8 @@ impl Estimator for QuantileRegression {
         let feature = self.feature();
         for (index, share) in RUNGS.into_iter().enumerate() {
             let late = cost > self.predict(index);
-            // The gradient of the pinball loss: a rare large step up against many small steps down. The rarer the
-            // misses, the more of the spread one step has to cover: hence the growth with the logarithm.
+            // The gradient of the pinball loss: a rare large step up against many small steps down. For
+            // rarer misses one step has to cover more of the spread: hence the growth with the logarithm.
             let scale = step * (1.0 - share.ln());
             let gradient = scale * if late { 1.0 - share } else { -share };
             self.lines[index].offset += gradient;
@@ -96,7 +96,7 @@ impl Estimator for QuantileRegression {
         let predicted = if below == above || share <= RUNGS[last] {
             self.predict(below)
         } else {
-            // All of the way to a rung that is asked for, without two logarithms.
+            // A budget that is exactly a rung needs no logarithms.
             let way = if share == RUNGS[below] {
                 1.0
             } else {
@@ -104,7 +104,7 @@ impl Estimator for QuantileRegression {
             };
             self.predict(above) + way * (self.predict(below) - self.predict(above))
         };
-        // Lines trained one by one may cross; a stricter budget never gets less than the median.
+        // Lines are trained separately and may cross; a stricter budget never gets less than the median.
         Some(Span::from_nanos(predicted.max(self.predict(0)).max(0.0) as i64))
     }
 
@@ -154,7 +154,7 @@ mod tests {
             let heavy = frame / 20 % 2;
             regression.observe(Span::from_millis_f64(5.0 + 5.0 * heavy as f64 + 0.5 * noise(&mut seed)));
             if frame % 20 == 15 {
-                // One frame in twenty changes the phase, which nothing foretells: ask for a budget that allows it.
+                // One frame in twenty changes the phase unpredictably: use a budget that allows it.
                 last[heavy] = regression.budget(MissBudget::per_mille(100)).unwrap();
             }
         }

@@ -15,7 +15,7 @@ impl fmt::Display for EstimatorKind {
     }
 }
 
-/// A name that no estimator has.
+/// The name is not the name of an estimator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no estimator is called `{0}`; there are mean-32, ewma, maximum, window, window-tail and regression")]
 pub struct UnknownEstimator(String);
@@ -57,7 +57,7 @@ macro_rules! each {
 }
 
 impl SelectedEstimator {
-    /// An empty estimator of the given kind; `nominal` is the budget that it will usually be asked for.
+    /// An empty estimator of this kind; `nominal` is the budget that it will usually be asked for.
     pub fn new(kind: EstimatorKind, nominal: MissBudget) -> Self {
         SelectedEstimator(match kind {
             EstimatorKind::Mean32 => Selected::Mean32(MeanOfLast::new()),

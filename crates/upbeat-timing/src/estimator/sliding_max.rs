@@ -3,15 +3,15 @@
 use super::{Estimator, MissBudget};
 use crate::time::Span;
 
-/// The part of the margin that one frame without a surprise takes away: 1/64, so that half of it is gone after 44
+/// The fraction of the margin that a frame without a new maximum takes away: 1/64, so that half of it is gone after 44
 /// frames.
 const MARGIN_DECAY: i64 = 64;
 
-/// The largest of the last `N` costs, plus a margin: up at once, down slowly.
+/// The largest of the last `N` costs, plus a margin that rises at once and falls slowly.
 ///
-/// Whenever a cost exceeds what was foretold, the margin becomes the excess; each frame that stays below takes 1/64 of
-/// it away. So one surprise is remembered beyond the window, as mutter's long-term maximum does, without a step when it
-/// leaves. The miss budget plays no part: the answer is always "as bad as it has been".
+/// When a cost exceeds the prediction, the margin becomes the excess; each frame that stays below takes 1/64 of it
+/// away. So an outlier is remembered beyond the window, as mutter's long-term maximum does, but without a step when it
+/// leaves. The miss budget is ignored: the answer is always the recent maximum.
 #[derive(Clone, Debug)]
 pub struct SlidingMaximum<const N: usize> {
     costs: [Span; N],
@@ -22,7 +22,7 @@ pub struct SlidingMaximum<const N: usize> {
 }
 
 impl<const N: usize> SlidingMaximum<N> {
-    /// An estimator that has seen nothing.
+    /// An estimator without any observations.
     pub const fn new() -> Self {
         SlidingMaximum { costs: [Span::ZERO; N], largest: Span::ZERO, margin: Span::ZERO, len: 0, next: 0 }
     }

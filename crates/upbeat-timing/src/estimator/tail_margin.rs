@@ -8,7 +8,7 @@ use crate::time::Span;
 /// second early.
 const MOST_TYPICAL_COSTS: i64 = 2;
 
-/// Adds to the answer of `E` a margin learned from its misses.
+/// Adds a margin, learned from misses, to the answer of `E`.
 ///
 /// ```text
 /// cost        ▂▂▂▂▂▂▂▂█▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂
@@ -16,9 +16,9 @@ const MOST_TYPICAL_COSTS: i64 = 2;
 /// + margin    ▃▃▃▃▃▃▃▃▃▆▆▆▅▅▅▅▅▄▄▄▄▄▄▃▃
 /// ```
 ///
-/// A window of `N` costs says nothing about budgets below `1/N`, and any estimator is late in seeing a change. Which
-/// misses count is decided against `nominal`: the budget that the owner usually asks for. Asking for more misses than
-/// that (an interactive moment) gets a margin smaller in proportion to the logarithm of the two shares.
+/// A window of `N` costs cannot answer budgets below `1/N`, and any estimator is late in noticing a change. Misses are
+/// counted against `nominal`, the usual budget. A larger budget (an interactive moment) gets a smaller margin, in
+/// proportion to the logarithms of the two shares.
 #[derive(Clone, Debug)]
 pub struct TailMargin<E> {
     inner: E,

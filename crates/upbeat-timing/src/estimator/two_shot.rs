@@ -1,4 +1,4 @@
-//! Two-shot rendering: a frame as insurance, then a fresher one where it still fits.
+//! Two-shot rendering: a frame as insurance, then a fresher frame if it still fits.
 
 use super::{Estimator, TwoShot};
 use crate::defaults::TWO_SHOT;
@@ -11,16 +11,16 @@ impl Default for TwoShot {
 }
 
 impl TwoShot {
-    /// When to start the insurance frame, for content that must be ready by `ready_by`; `None` before anything is known
-    /// of the cost (start at once).
+    /// When to start the insurance frame, for content that must be ready by `ready_by`; `None` before any cost is
+    /// known (start at once).
     pub fn first_start(&self, costs: &impl Estimator, ready_by: Instant) -> Option<Instant> {
         Some(ready_by - costs.budget(self.insurance)?)
     }
 
-    /// When to start the second shot, the insurance being finished at `now`.
+    /// When to start the second shot after the insurance frame was finished at `now`.
     ///
-    /// `None` if it does not fit any more, or if it would start with less than `worth` newer input than the first one,
-    /// which sampled its input at `sampled`.
+    /// `None` if it does not fit any more, or if its input would be less than `worth` newer than the input of the
+    /// first, which was sampled at `sampled`.
     pub fn second_start(
         &self,
         costs: &impl Estimator,

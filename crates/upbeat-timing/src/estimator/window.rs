@@ -5,10 +5,10 @@ use crate::time::Span;
 
 /// The exact quantile of the last `N` costs.
 ///
-/// Two arrays of fixed size: the costs in the order of arrival and the same costs sorted. An observation moves those
-/// numbers that lie between the oldest cost and the new one; an answer is one look-up.
+/// It keeps two arrays of fixed size: the costs in the order of arrival, and the same costs sorted. An observation
+/// moves only the numbers between the oldest and the new cost; an answer is a single look-up.
 ///
-/// Beyond what `N` samples can tell (a miss budget below `1/N`) the answer is the largest cost seen.
+/// For a miss budget below `1/N`, which `N` samples cannot answer, it is the largest cost seen.
 #[derive(Clone, Debug)]
 pub struct WindowQuantile<const N: usize> {
     arrival: [Span; N],
@@ -18,14 +18,14 @@ pub struct WindowQuantile<const N: usize> {
 }
 
 impl<const N: usize> WindowQuantile<N> {
-    /// An estimator that has seen nothing.
+    /// An estimator without any observations.
     pub const fn new() -> Self {
         WindowQuantile { arrival: [Span::ZERO; N], sorted: [Span::ZERO; N], len: 0, next: 0 }
     }
 
-    /// How many of the remembered costs exceed `limit`.
+    /// The number of remembered costs that exceed `limit`.
     pub fn exceeding(&self, limit: Span) -> usize {
-        // The usual answer takes one look.
+        // Usually no cost exceeds it, and the largest is known.
         if self.largest().is_none_or(|largest| largest <= limit) {
             return 0;
         }
@@ -37,7 +37,7 @@ impl<const N: usize> WindowQuantile<N> {
         self.sorted[..self.len].last().copied()
     }
 
-    /// Puts `cost` in the place of one that is there: only those between the two move.
+    /// Replaces a remembered cost by `cost`: only the costs between the two move.
     fn replace_sorted(&mut self, old: Span, cost: Span) {
         let from = self.sorted[..self.len].partition_point(|other| *other < old);
         let at = self.sorted[..self.len].partition_point(|other| *other < cost);

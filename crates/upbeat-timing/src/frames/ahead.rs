@@ -1,4 +1,4 @@
-//! Frames that are made before their refreshes are at hand: recorded, drawn, superseded, shown.
+//! Frames that are made ahead of their refreshes: recorded, drawn, superseded, shown.
 
 use super::{Frame, FrameQueue, Phase, Recorder, Stage, Trigger};
 use crate::frames::AheadSettings;
@@ -6,21 +6,21 @@ use crate::id::FrameId;
 use crate::target::RefreshIndex;
 use crate::time::Span;
 
-/// What a refresh shows of the finished frames.
+/// The finished frame that a refresh shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// The frame that goes on screen; `None` repeats the last one.
     pub frame: Option<FrameId>,
-    /// Whether that frame was superseded and is shown only because no fresh one is ready.
+    /// Whether that frame was superseded and is shown only because no fresh frame is ready.
     pub stale: bool,
 }
 
-/// What became of the frames that input made wrong.
+/// How many frames were discarded because input made them outdated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Superseded {
-    /// Frames that were thrown away at once.
+    /// Frames that were released at once.
     pub discarded: u8,
-    /// Of those, the ones whose pixels were finished: wasted renders.
+    /// Discarded frames whose pixels were finished: wasted renders.
     pub wasted: u8,
     /// The last frame that may still be shown: motion restarts from its state.
     pub kept: Option<FrameId>,
@@ -36,17 +36,17 @@ impl<T> FrameQueue<T> {
         self.show_from = next_latch.plus(u64::from(delay));
     }
 
-    /// The motion needs no frame from `frame` on. Frames beyond it that exist already stay queued.
+    /// The motion needs no frame from `frame` on. Later frames that exist already stay queued.
     pub fn end_at(&mut self, frame: FrameId) {
         self.end = Some(frame);
     }
 
-    /// Says whether recording waits for rendering.
+    /// Sets whether recording waits for rendering.
     pub fn set_recorder(&mut self, recorder: Recorder) {
         self.recorder = recorder;
     }
 
-    /// Changes the limits. A smaller limit takes effect as frames are shown: nothing is thrown away.
+    /// Changes the limits. A smaller limit takes effect as frames are shown: no frame is discarded.
     pub fn set_settings(&mut self, settings: AheadSettings) {
         self.settings = settings;
     }
@@ -56,8 +56,8 @@ impl<T> FrameQueue<T> {
         self.settings
     }
 
-    /// A refresh has happened: what [`Trigger::Refresh`] waits for. A tick that finds the recorder busy is lost, as a
-    /// frame callback is that was not asked for.
+    /// A refresh happened, the event that [`Trigger::Refresh`] waits for. A tick that finds the recorder busy is
+    /// lost, like a frame callback that was not requested.
     pub fn tick(&mut self) {
         self.ticked = true;
     }
@@ -67,44 +67,44 @@ impl<T> FrameQueue<T> {
         self.frames.iter().filter(|frame| frame.waits_for_refresh())
     }
 
-    /// How many frames are made ahead or wait for their refresh.
+    /// The number of frames that are made ahead or wait for their refresh.
     pub fn depth(&self) -> usize {
         self.counts.depth()
     }
 
-    /// How many finished frames wait for their refresh, here or in the display.
+    /// The number of finished frames that wait for their refresh, here or in the display.
     pub fn ready(&self) -> usize {
         self.counts.finished + self.counts.held
     }
 
-    /// How many frames are chosen and not drawn yet.
+    /// The number of recorded frames that are not drawn yet.
     pub fn recorded_ahead(&self) -> usize {
         self.counts.recorded
     }
 
-    /// Pixel buffers in use, those of frames in flight or on screen not counted.
+    /// Pixel buffers in use, apart from frames in flight or on screen.
     pub fn pixel_buffers(&self) -> usize {
         self.counts.drawing + self.counts.finished + self.counts.held
     }
 
-    /// Whether there is room for another frame.
+    /// The stage of the pre-executor: whether there is room for another frame.
     pub fn phase(&self) -> Phase {
         if self.depth() < self.settings.frames() { Phase::Accumulation } else { Phase::Sync }
     }
 
-    /// The newest of the frames that are made ahead or wait.
+    /// The newest frame that is made ahead or waits.
     pub fn newest(&self) -> Option<&Frame<T>> {
         self.waiting().next_back()
     }
 
-    /// Whether one is recorded or being drawn.
+    /// Whether a frame is being recorded or drawn.
     pub fn is_under_way(&self) -> bool {
         self.depth() > self.ready()
     }
 
-    /// The frame that is drawn next, if it is its turn and there is a slot for it.
+    /// The frame to draw next, if it is its turn and there is a slot for it.
     pub fn next_to_draw(&self) -> Option<FrameId> {
-        // One at a time, whether it is wanted still or not.
+        // One frame is drawn at a time, and a discarded frame counts until the renderer returns it.
         if self.counts.at_work > 0 || self.counts.recorded == 0 {
             return None;
         }
@@ -127,7 +127,7 @@ impl<T> FrameQueue<T> {
         }
         let (wanted, frames, run_ahead) = match self.trigger {
             Trigger::Ahead => (true, self.settings.frames(), usize::from(self.settings.run_ahead)),
-            // A buffer is taken when the frame starts.
+            // A frame takes its buffer when it starts.
             Trigger::Refresh => (self.ticked, self.settings.pixel_frames(), 0),
         };
         let is_free = self.recorder == Recorder::Decoupled || self.counts.recorded <= run_ahead;
@@ -139,7 +139,7 @@ impl<T> FrameQueue<T> {
         self.push(target, content, Stage::Recording, true)
     }
 
-    /// The content of `id` is chosen. A frame that was superseded meanwhile is let go.
+    /// The content of `id` is chosen. If it was superseded meanwhile, it is discarded.
     pub fn recorded(&mut self, id: FrameId) {
         let Some(place) = self.place(id) else { return };
         self.change(place, |frame| frame.stage = Stage::Recorded);
@@ -148,14 +148,14 @@ impl<T> FrameQueue<T> {
         }
     }
 
-    /// The pixels of `id` are being made.
+    /// The renderer has started to draw `id`.
     pub fn draw(&mut self, id: FrameId) {
         if let Some(place) = self.place(id) {
             self.change(place, |frame| frame.stage = Stage::Drawing);
         }
     }
 
-    /// The pixels of `id` are finished; choosing and making them took `cost`. Whether that was for nothing.
+    /// The pixels of `id` are finished; choosing and drawing took `cost`. Returns whether the work was wasted.
     pub fn drawn(&mut self, id: FrameId, cost: Span) -> bool {
         let Some(place) = self.place(id) else { return true };
         let is_insurance = |frame: &&Frame<T>| frame.stale && frame.stage == Stage::Finished;
@@ -169,13 +169,13 @@ impl<T> FrameQueue<T> {
         is_wasted
     }
 
-    /// The finished frame that is next, of those that no display has.
+    /// The next finished frame that the display does not hold.
     pub fn next_finished(&self) -> Option<&Frame<T>> {
         self.frames.iter().find(|frame| frame.waits(Stage::Finished))
     }
 
-    /// What `refresh` shows: the oldest fresh frame that is finished, else the oldest stale one. To be taken out, or
-    /// submitted, by the caller.
+    /// The frame for `refresh`: the oldest finished fresh frame, else the oldest stale frame. The caller has to
+    /// take it out or submit it.
     pub fn shows(&mut self, refresh: RefreshIndex) -> Shown {
         if refresh < self.show_from || self.counts.finished == 0 {
             return Shown::default();
@@ -193,11 +193,11 @@ impl<T> FrameQueue<T> {
         }
     }
 
-    /// Input has made every frame that waits wrong (DESIGN 5.6).
+    /// Input has made every waiting frame outdated (DESIGN 5.6).
     ///
-    /// Recorded frames go at once; of those with pixels [`AheadSettings::insurance`] stay, the oldest first. A stage that is
-    /// at work finishes, since work in progress cannot be taken back. What the display holds is asked for by
-    /// [`withdraw`](Self::withdraw).
+    /// Recorded frames go at once. Of frames with pixels the oldest [`AheadSettings::insurance`] stay. A stage that
+    /// is at work finishes, since work in progress cannot be taken back. Frames that the display holds need a
+    /// separate [`withdraw`](Self::withdraw).
     pub fn supersede(&mut self) -> Superseded {
         let insurance = usize::from(self.settings.insurance);
         let (mut result, mut kept) = (Superseded::default(), 0);
@@ -229,7 +229,7 @@ impl<T> FrameQueue<T> {
             }
         }
         self.counts = self.counted();
-        // A start delay serves motion that does not answer input; this one does.
+        // A start delay is for motion that does not respond to input; this motion does.
         self.show_from = RefreshIndex(0);
         self.ticked = true;
         result

@@ -1,8 +1,9 @@
-//! How many frames have got how far: what may be started is known without a look at each.
+//! Counts frames by stage, so that a decision needs no walk over all frames.
 
 use super::{Frame, FrameQueue, Stage};
 
-/// Frames that were chosen before their refresh was at hand. All but the last two are of such as are wanted and wait for it.
+/// Numbers of frames made ahead. All fields but the last two count only frames that are not discarded and wait for
+/// their refresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) recording: usize,
@@ -10,13 +11,13 @@ pub(super) struct Counts {
     pub(super) drawing: usize,
     pub(super) finished: usize,
     pub(super) held: usize,
-    /// Being drawn, whether they are wanted still or not.
+    /// Frames that are being drawn, discarded frames included.
     pub(super) at_work: usize,
-    /// Finished and stale, the same.
+    /// Finished stale frames, discarded frames included.
     pub(super) insured: usize,
 }
 
-/// Whether a frame comes or goes.
+/// Whether a frame is added or removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     In,
@@ -24,7 +25,7 @@ enum Way {
 }
 
 impl Counts {
-    /// All that wait for their refresh.
+    /// The number of frames that wait for their refresh.
     pub(super) const fn depth(&self) -> usize {
         self.recording + self.recorded + self.drawing + self.finished + self.held
     }
@@ -56,7 +57,7 @@ impl Counts {
 }
 
 impl<T> FrameQueue<T> {
-    /// Changes the frame at `place`. Nothing else may change what is counted of a single one.
+    /// Changes the frame at `place` and keeps the counts correct. Single frames must be changed only here.
     #[inline]
     pub(super) fn change(&mut self, place: usize, change: impl FnOnce(&mut Frame<T>)) {
         let frame = &mut self.frames[place];
@@ -65,14 +66,13 @@ impl<T> FrameQueue<T> {
         self.counts.book(frame, Way::In);
     }
 
-    /// A frame more, behind all others.
     #[inline]
     pub(super) fn insert(&mut self, frame: Frame<T>) {
         self.counts.book(&frame, Way::In);
         self.frames.push_back(frame);
     }
 
-    /// The frame at `place` goes.
+    /// Removes the frame at `place`.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> Option<Frame<T>> {
         let frame = if place == 0 { self.frames.pop_front() } else { self.frames.remove(place) }?;
@@ -80,7 +80,7 @@ impl<T> FrameQueue<T> {
         Some(frame)
     }
 
-    /// Counts them all: what [`Counts`] has to be, and is made after several were changed at once.
+    /// Counts all frames from scratch: after several were changed at once, and to check the kept [`Counts`].
     pub(super) fn counted(&self) -> Counts {
         let mut counts = Counts::default();
         self.frames.iter().for_each(|frame| counts.book(frame, Way::In));

@@ -5,27 +5,27 @@ use crate::id::FrameId;
 use crate::target::RefreshIndex;
 use crate::time::Instant;
 
-/// When a frame was submitted.
+/// When a frame was submitted, and its deadline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flight {
-    /// When it was complete: submitted, and drawn.
+    /// When the frame was complete: submitted and drawn.
     pub submitted: Instant,
-    /// By when it was to be.
+    /// The deadline for the submission.
     pub submit_by: Instant,
-    /// When its latch was scheduled, if its cost is known only when it is drawn.
+    /// The scheduled latch, if the frame's cost is known only when a GPU has drawn it.
     pub unfinished: Option<Instant>,
 }
 
 impl Flight {
-    /// Whether it was too late for its refresh when it was complete.
+    /// Whether the frame was complete too late for its refresh.
     pub fn is_late(&self) -> bool {
         is_late(self.submitted, self.submit_by)
     }
 }
 
 impl<T> FrameQueue<T> {
-    /// The finished frame that a display which may have `most` frames takes now. The first one comes when its time has:
-    /// a display that has nothing would show it at once.
+    /// The finished frame that a display with room for `most` frames takes now. A display that has no frame
+    /// gets none ahead, because it would show the frame at once.
     pub(super) fn next_to_hold(&self, most: usize) -> Option<FrameId> {
         if most <= 1 {
             return None;
@@ -37,7 +37,7 @@ impl<T> FrameQueue<T> {
         self.next_finished().filter(|frame| !frame.stale).map(|frame| frame.id)
     }
 
-    /// The display has `id`, and shows it at its refresh.
+    /// The display holds `id` from now on, and shows it at its refresh.
     pub fn hold(&mut self, id: FrameId, submitted: Instant) {
         if let Some(place) = self.place(id) {
             self.change(place, |frame| (frame.stage, frame.flight.submitted) = (Stage::Held, submitted));
@@ -49,7 +49,7 @@ impl<T> FrameQueue<T> {
         self.at(Stage::Held).next()
     }
 
-    /// Frame `id` is on its way to `target`, and nothing takes its place.
+    /// Frame `id` is in flight to `target`: it cannot be replaced any more.
     pub fn fly(&mut self, id: FrameId, target: RefreshIndex, flight: Flight) {
         if let Some(place) = self.place(id) {
             self.change(place, |frame| {
@@ -64,15 +64,16 @@ impl<T> FrameQueue<T> {
         self.at(Stage::InFlight)
     }
 
-    /// The oldest frame in flight was complete only `done`, when a GPU had drawn it. Says when its latch was scheduled, if
-    /// its cost was not known yet.
+    /// A GPU finished the frame `id`, which is in flight, only at `done`. Returns its scheduled latch if its cost
+    /// was not known yet.
     pub fn complete(&mut self, id: FrameId, done: Instant) -> Option<Instant> {
         let frame = self.get_mut(id).filter(|frame| frame.stage == Stage::InFlight)?;
         frame.flight.submitted = frame.flight.submitted.max(done);
         frame.flight.unfinished.take()
     }
 
-    /// Asks the display, with the next [`poll`](Self::poll), to let go of what it holds but for the first `kept`.
+    /// With the next [`poll`](Self::poll), asks the display to withdraw the frames that it holds, except for the
+    /// first `kept`.
     pub fn withdraw(&mut self, kept: usize) {
         let Some(first) = self.at(Stage::Held).nth(kept).map(|frame| frame.id) else { return };
         for frame in self.frames.iter_mut().filter(|frame| frame.id >= first && frame.stage == Stage::Held) {
@@ -82,8 +83,9 @@ impl<T> FrameQueue<T> {
         self.withdraw = Some(self.withdraw.map_or(first, |other| other.min(first)));
     }
 
-    /// The display says at once what it makes of the withdrawal: `stays` and what is before it is shown all the same, the
-    /// rest is not. Where it does not know yet nothing is said, and each frame is [lost](Self::take) or shown in the end.
+    /// The display's immediate answer to the withdrawal: `stays` and the frames before it are still shown, the rest
+    /// is not. Without an immediate answer this is not called, and each frame is [lost](Self::take) or shown in the
+    /// end.
     pub fn withdrawn(&mut self, stays: Option<FrameId>) {
         for frame in &mut self.frames {
             if frame.stage == (Stage::Withdrawn { surely: false }) {
@@ -94,15 +96,15 @@ impl<T> FrameQueue<T> {
         self.counts = self.counted();
     }
 
-    /// No frame in flight is shown before refresh `first`: something else is.
+    /// No frame in flight is shown before refresh `first`, because another frame took the refreshes before it.
     pub fn push_back_to(&mut self, first: RefreshIndex) {
         for frame in self.frames.iter_mut().filter(|frame| frame.stage == Stage::InFlight) {
             frame.target = frame.target.max(first);
         }
     }
 
-    /// The last refresh for which a frame is drawn for a latch, in flight, or not surely withdrawn: none before it can be
-    /// had any more.
+    /// The last refresh that is taken by a frame that is drawn for a latch, in flight, or not surely withdrawn.
+    /// Earlier refreshes are unavailable.
     pub fn last_taken(&self) -> Option<RefreshIndex> {
         let is_taken = |frame: &&Frame<T>| match frame.stage {
             Stage::InFlight | Stage::Withdrawn { surely: false } => true,
@@ -112,7 +114,7 @@ impl<T> FrameQueue<T> {
         self.frames.iter().filter(is_taken).map(|frame| frame.target).max()
     }
 
-    /// The last refresh for which there is a frame of any kind that will be shown.
+    /// The last refresh for which there is a frame, of any stage, that will be shown.
     pub fn last_framed(&self) -> Option<RefreshIndex> {
         let is_shown =
             |frame: &&Frame<T>| !frame.unwanted && !frame.stale && frame.stage != (Stage::Withdrawn { surely: true });

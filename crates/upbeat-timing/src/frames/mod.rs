@@ -1,18 +1,18 @@
-//! Every frame of one output, from the moment at which its content is chosen until it is shown or let go. Pure.
+//! The queue of all frames of one output, from the choice of their content until they are shown or discarded. Pure.
 //!
 //! ```text
 //!   chosen by a latch ──────► drawing ────────────────────────────────────► in flight ─► shown
 //!   chosen ahead: recorded ─► drawing ─► finished ─┬─► held ─► (promoted) ─► in flight ─► shown
 //!                    │           │          │      │     └─► withdrawn ─► lost
 //!                    ▼           ▼          ▼      └─ where the display takes none ahead ─┘
-//!                superseded: let go, but one that is drawn, or being drawn, stays as insurance
+//!                superseded: discarded, but a frame that is (being) drawn stays as insurance
 //! ```
 //!
-//! This is the frame pre-executor of D-VSync 4.3 (FPE), with what a display does put behind it. A frame that is made ahead
-//! has two stages: *record* (layout, sampling the animation, writing the list of drawing commands: CPU, some kilobytes) and
-//! *draw* (pixels: GPU, a buffer). In the *accumulation stage* the next frame starts as soon as the stage before it is free;
-//! when no slot is left the *sync stage* begins, in which each latch frees a slot and so starts one frame. A long frame lets
-//! the display consume what has accumulated.
+//! This is the frame pre-executor of D-VSync 4.3 (FPE), followed by the stages in the display. A frame that is made
+//! ahead has two stages: *record* (layout, sampling the animation, writing the list of drawing commands: CPU, some
+//! kilobytes) and *draw* (pixels: GPU, a buffer). In the *accumulation stage* the next frame starts as soon as the
+//! previous stage is free. When no slot is left the *sync stage* begins, in which each latch frees a slot and so starts
+//! one frame. During a long frame the display consumes the accumulated frames.
 //!
 //! ```text
 //!  refresh    0     1     2     3     4     5     6     7     8
@@ -22,12 +22,12 @@
 //!             └ accumulation ┘└── sync ──┘└ accumulation ┘
 //! ```
 //!
-//! Four settings are separate here that the paper counts as one ([`AheadSettings`]): buffers, lead, run-ahead of the record
-//! stage, and the start delay. Frames that input made wrong are *superseded*, not flushed: one stale frame stays as insurance
-//! until a fresh one is ready.
+//! The paper has one setting where this module has four ([`AheadSettings`]): buffers, lead, run-ahead of the record
+//! stage, and the start delay. Frames that input made outdated are *superseded*, not flushed: one stale frame stays as
+//! insurance until a fresh frame is ready.
 //!
-//! What is to be done comes out of [`FrameQueue::poll`]; whoever does it says what came of it. A frame is in here as long as
-//! anybody has something of it: one that nobody wants stays until the renderer, or the display, gives it back.
+//! [`FrameQueue::poll`] returns the next operation; the caller performs it and reports the result. A frame stays in the
+//! queue while the renderer or the display uses its resources, even if it was discarded.
 
 mod ahead;
 mod counts;
@@ -44,83 +44,83 @@ use counts::Counts;
 pub use display::Flight;
 pub use settings::{AheadSettings, Phase, Recorder, Trigger};
 
-/// The most frames that can be under way ahead: more buffers than any pacing uses, plus the records that run ahead.
+/// The most frames that can be under way ahead: more buffers than any pacing uses, plus recorded frames.
 pub const MOST_AHEAD: usize = 32;
-/// Room for those, and for what is drawing for a latch, in flight, or on its way back.
+/// Room for frames ahead, and for frames that are drawn for a latch, in flight, or on their way back.
 const CAPACITY: usize = 2 * MOST_AHEAD;
 
-/// How far a frame has got.
+/// The stage of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Its content is being chosen.
     Recording,
-    /// Its content is chosen.
+    /// Its content is chosen; it waits to be drawn.
     Recorded,
-    /// Its pixels are being made.
+    /// The renderer draws its pixels.
     Drawing,
-    /// It waits for its refresh.
+    /// Its pixels are finished; it waits for its refresh.
     Finished,
-    /// The display has it, and shows it at its refresh unless it is withdrawn before.
+    /// The display holds it, and shows it at its refresh unless it is withdrawn before.
     Held,
-    /// The display was asked to let it go. Until that is known it may be shown.
+    /// The display was asked to withdraw it. Until the answer it may still be shown.
     Withdrawn {
-        /// The display says that it will not be shown, and has not given it back yet.
+        /// The display confirmed that it will not show the frame, but has not returned it yet.
         surely: bool,
     },
-    /// The display has it, and nothing takes its place.
+    /// The display has it, and it cannot be replaced any more.
     InFlight,
 }
 
-/// One frame. `T` travels with it.
+/// One frame of an output. `T` is the caller's data for it.
 #[derive(Clone, Debug)]
 pub struct Frame<T> {
-    /// Its number.
+    /// The number of the frame.
     pub id: FrameId,
-    /// The refresh that it is for.
+    /// The refresh that the frame is for.
     pub target: RefreshIndex,
-    /// What travels with it.
+    /// The caller's data: scene, buffer, feedback.
     pub content: T,
-    /// What choosing and drawing it took, once it is drawn.
+    /// The time that choosing and drawing took, once the frame is drawn.
     pub cost: Span,
-    /// What it changes since the frame that is submitted before it is unknown: one in between was dropped.
+    /// A frame between this frame and the previously submitted frame was dropped, so its damage is incomplete.
     pub follows_gap: bool,
     stage: Stage,
-    /// It was chosen before its refresh was at hand.
+    /// The content was chosen ahead of its latch.
     ahead: bool,
-    /// What it shows is not what is wanted any more: it is shown only where a fresh frame cannot be had in time.
+    /// The content is outdated: it is shown only if a fresh frame would be too late.
     stale: bool,
-    /// Nobody wants it, and whoever draws it gives it back.
+    /// Discarded, but the renderer still owns it.
     unwanted: bool,
     flight: Flight,
 }
 
 impl<T> Frame<T> {
-    /// How far it has got.
+    /// The stage of the frame.
     pub const fn stage(&self) -> Stage {
         self.stage
     }
 
-    /// Whether it shows what is not wanted any more.
+    /// Whether its content is outdated.
     pub const fn is_stale(&self) -> bool {
         self.stale
     }
 
-    /// Whether it was chosen before its refresh was at hand.
+    /// Whether its content was chosen ahead of its latch.
     pub const fn is_ahead(&self) -> bool {
         self.ahead
     }
 
-    /// When it was submitted, and by when it was to be.
+    /// When it was submitted, and its deadline.
     pub const fn flight(&self) -> &Flight {
         &self.flight
     }
 
-    /// Whether nobody wants it any more: it is here until whoever has it gives it back.
+    /// Whether it was discarded, but the renderer or the display still owns it.
     pub const fn is_unwanted(&self) -> bool {
         self.unwanted
     }
 
-    /// Whether it was made ahead, is wanted, and is not in flight.
+    /// Whether it was made ahead, is not discarded, and is not in flight.
     const fn waits_for_refresh(&self) -> bool {
         self.ahead && !self.unwanted && !matches!(self.stage, Stage::InFlight | Stage::Withdrawn { .. })
     }
@@ -130,10 +130,10 @@ impl<T> Frame<T> {
     }
 }
 
-/// What may be started now.
+/// The operations that may start now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct May {
-    /// How many frames the display may have at once, the one in flight among them; it is given none ahead where this is 1.
+    /// How many frames the display may have at once, including the frame in flight; with 1 it gets no frame ahead.
     pub hold: usize,
     /// Whether a frame may be drawn.
     pub draw: bool,
@@ -142,23 +142,24 @@ pub struct May {
 }
 
 impl May {
-    /// Whoever draws and records is always free to, and the display takes no frame ahead.
+    /// Drawing and recording are always allowed, and the display takes no frame ahead.
     pub const WORK: May = May { hold: 1, draw: true, record: true };
 }
 
-/// What is to be done.
+/// The next operation for the caller.
 #[derive(Debug)]
 pub enum Step<T> {
-    /// Nobody wants this frame: what travelled with it goes back to where it came from.
+    /// This frame was discarded: return its resources.
     Release(Frame<T>),
-    /// Ask the display to let go of this frame and of all behind it. Answer with [`FrameQueue::withdrawn`].
+    /// Ask the display to withdraw this frame and all later frames. Answer with [`FrameQueue::withdrawn`].
     Withdraw(FrameId),
-    /// Give this finished frame to the display. Answer with [`FrameQueue::hold`], or [`FrameQueue::take`] if it refuses.
+    /// Give this finished frame to the display. Answer with [`FrameQueue::hold`], or [`FrameQueue::take`] if it
+    /// refuses.
     HandOver(FrameId),
-    /// Have this frame drawn. Answer with [`FrameQueue::draw`]; nothing has to be said where there is no buffer for it.
+    /// Have this frame drawn. Answer with [`FrameQueue::draw`]; without a free buffer no answer is needed.
     Draw(FrameId),
-    /// Choose the content of the next frame. Answer with [`FrameQueue::record`]. It counts as answered where there is
-    /// nothing to choose.
+    /// Choose the content of the next frame. Answer with [`FrameQueue::record`]. If there is no content, no answer
+    /// is needed.
     Record,
 }
 
@@ -168,20 +169,20 @@ pub struct FrameQueue<T> {
     frames: VecDeque<Frame<T>>,
     counts: Counts,
     released: VecDeque<Frame<T>>,
-    /// The display is to be asked to let go of this one and all behind it.
+    /// The display has to withdraw this frame and all later frames.
     withdraw: Option<FrameId>,
     settings: AheadSettings,
     trigger: Trigger,
     recorder: Recorder,
     next: FrameId,
-    /// Frames from this one on are not wanted.
+    /// Frames from this number on are not needed.
     end: Option<FrameId>,
     ticked: bool,
     show_from: RefreshIndex,
 }
 
 impl<T> FrameQueue<T> {
-    /// A queue without frames, and without motion that wants any.
+    /// A queue without frames, and without motion that needs any.
     pub fn new(settings: AheadSettings, trigger: Trigger) -> Self {
         FrameQueue {
             frames: VecDeque::with_capacity(CAPACITY),
@@ -198,9 +199,9 @@ impl<T> FrameQueue<T> {
         }
     }
 
-    /// The next thing to do, the most urgent first. To be called until it says nothing.
+    /// The next operation, the most urgent first. Call it until it returns `None`.
     pub fn poll(&mut self, may: May) -> Option<Step<T>> {
-        debug_assert_eq!(self.counts, self.counted(), "what is counted is what is there");
+        debug_assert_eq!(self.counts, self.counted(), "the kept counts equal a recount");
         if let Some(frame) = self.released.pop_front() {
             return Some(Step::Release(frame));
         }
@@ -220,24 +221,24 @@ impl<T> FrameQueue<T> {
         records.then_some(Step::Record)
     }
 
-    /// Whether there is no frame at all.
+    /// Whether the queue has no frame at all.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty() && self.released.is_empty()
     }
 
-    /// The frame called `id`.
+    /// The frame `id`, if it is queued.
     pub fn get(&self, id: FrameId) -> Option<&Frame<T>> {
         self.frames.get(self.place(id)?)
     }
 
-    /// The frame called `id`, to change what travels with it.
+    /// The frame `id`, to change the caller's data.
     pub fn get_mut(&mut self, id: FrameId) -> Option<&mut Frame<T>> {
         let place = self.place(id)?;
         self.frames.get_mut(place)
     }
 
-    /// Where in the queue `id` is. Numbers rise: it is as far behind the first frame as its number says, or nearer where
-    /// frames in between are gone.
+    /// The position of `id` in the queue. Numbers rise, so the distance to the first frame's number is an upper
+    /// bound, exact unless frames in between are gone.
     fn place(&self, id: FrameId) -> Option<usize> {
         let behind = id.0.checked_sub(self.frames.front()?.id.0)? as usize;
         (0..self.frames.len().min(behind.saturating_add(1))).rev().find(|place| self.frames[*place].id == id)
@@ -248,12 +249,12 @@ impl<T> FrameQueue<T> {
         self.frames.iter()
     }
 
-    /// All frames, the oldest first, to change what travels with them.
+    /// All frames, the oldest first, to change the caller's data.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Frame<T>> {
         self.frames.iter_mut()
     }
 
-    /// Frames at this stage, the oldest first.
+    /// The frames at this stage, the oldest first.
     pub fn at(&self, stage: Stage) -> impl DoubleEndedIterator<Item = &Frame<T>> {
         self.frames.iter().filter(move |frame| frame.stage == stage)
     }
@@ -263,14 +264,15 @@ impl<T> FrameQueue<T> {
         self.next
     }
 
-    /// A number for something that is shown beside frames.
+    /// Takes a frame number for a picture outside the queue (such as a write in place).
     pub fn number(&mut self) -> FrameId {
         let id = self.next;
         self.next.0 += 1;
         id
     }
 
-    /// A latch chose `content` for `target`, which is to be submitted by `submit_by`: it is being drawn from now on, or needs no drawing.
+    /// A latch chose `content` for `target`, to be submitted by `submit_by`. The frame is being drawn from now on,
+    /// or needs no drawing.
     pub fn choose(&mut self, target: RefreshIndex, submit_by: Instant, content: T) -> FrameId {
         let id = self.push(target, content, Stage::Drawing, false);
         if let Some(frame) = self.frames.back_mut() {
@@ -279,18 +281,18 @@ impl<T> FrameQueue<T> {
         id
     }
 
-    /// What a latch chose, and is being drawn.
+    /// The frame that a latch chose and that is being drawn.
     pub fn composing(&self) -> Option<&Frame<T>> {
         self.at(Stage::Drawing).find(|frame| !frame.ahead && !frame.unwanted)
     }
 
-    /// Takes the frame out, whatever became of it.
+    /// Removes the frame from the queue, at any stage.
     pub fn take(&mut self, id: FrameId) -> Option<Frame<T>> {
         let place = self.place(id)?;
         self.remove(place)
     }
 
-    /// The frame will not be shown. It is let go with the next [`poll`](Self::poll), or when whoever draws it gives it back.
+    /// Discards the frame. It is released with the next [`poll`](Self::poll), or when the renderer returns it.
     pub fn abandon(&mut self, id: FrameId) {
         let Some(place) = self.place(id) else { return };
         if self.frames[place].stage == Stage::Drawing {
@@ -301,9 +303,9 @@ impl<T> FrameQueue<T> {
         }
     }
 
-    /// Of the frames that no display has, those for which `goes` holds will not be shown.
+    /// Discards the frames that `goes` selects, unless the display has them.
     pub fn abandon_all(&mut self, goes: impl Fn(&Frame<T>) -> bool) {
-        // Mostly nobody goes, and nobody is moved then.
+        // Usually no frame is selected, so avoid moving them.
         if !self.frames.iter().any(&goes) {
             return;
         }
@@ -341,7 +343,7 @@ impl<T> FrameQueue<T> {
     }
 }
 
-/// Whether something that was to be done `by` then was done too late.
+/// Whether an action was `done` after its deadline `by`.
 pub fn is_late(done: Instant, by: Instant) -> bool {
     done > by
 }

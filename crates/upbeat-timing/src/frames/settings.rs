@@ -1,24 +1,24 @@
-//! What starts a frame, and how far ahead frames may run.
+//! How far ahead frames may run, and the event that starts a frame.
 
 use super::MOST_AHEAD;
 use crate::defaults::INSURANCE;
 pub use crate::settings::AheadSettings;
 
 impl AheadSettings {
-    /// A lead that never limits: buffers do.
+    /// A lead without a limit: only buffers limit.
     pub const UNLIMITED_LEAD: u8 = u8::MAX;
 
-    /// `slots` buffers and nothing else: the plain D-VSync of the paper.
+    /// `slots` buffers without further limits: the plain D-VSync of the paper.
     pub const fn buffers(slots: u8) -> Self {
         AheadSettings { slots, lead: Self::UNLIMITED_LEAD, run_ahead: 0, start_delay: 0, insurance: INSURANCE }
     }
 
-    /// The same with `run_ahead` more recorded frames.
+    /// The same settings with `run_ahead` more recorded frames.
     pub const fn with_run_ahead(self, run_ahead: u8) -> Self {
         AheadSettings { run_ahead, ..self }
     }
 
-    /// The same with the first frame shown `start_delay` refreshes later.
+    /// The same settings with the first frame shown `start_delay` refreshes later.
     pub const fn with_start_delay(self, start_delay: u8) -> Self {
         AheadSettings { start_delay, ..self }
     }
@@ -35,31 +35,31 @@ impl AheadSettings {
     }
 }
 
-/// What starts a frame.
+/// The event that starts a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// The refresh: at most one frame per tick.
     Refresh,
-    /// The end of the stage before, while there is room.
+    /// The end of the previous stage, while there is room.
     Ahead,
 }
 
 /// Whether recording waits for rendering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recorder {
-    /// A frame is recorded only when the renderer has taken the one before it, as on Android; run-ahead is what may wait
-    /// between the two all the same.
+    /// A frame is recorded only when the renderer has taken the previous frame, as on Android. Run-ahead allows
+    /// that many recorded frames to wait in between.
     Coupled,
-    /// Recorded frames wait in a queue, as with GL and Vulkan: buffers are all that limits them.
+    /// Recorded frames wait in a queue, as with GL and Vulkan: only buffers limit them.
     #[default]
     Decoupled,
 }
 
-/// Which stage the pre-executor is in (D-VSync 4.3).
+/// The stage of the pre-executor (D-VSync 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// There is room: frames start back to back.
     Accumulation,
-    /// No room: each latch starts one frame.
+    /// There is no room: each latch starts one frame.
     Sync,
 }

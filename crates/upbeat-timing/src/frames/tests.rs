@@ -5,7 +5,7 @@ mod properties;
 
 type Queue = FrameQueue<()>;
 
-/// Does every step at once, as if work took no time, and says what was started.
+/// Performs every operation at once, as if work took no time, and returns a list of them.
 fn run(queue: &mut Queue) -> String {
     let mut started = Vec::new();
     while let Some(step) = queue.poll(May::WORK) {
@@ -37,7 +37,7 @@ fn ahead(settings: AheadSettings) -> Queue {
     queue
 }
 
-/// What `refresh` shows, which is gone then.
+/// Latches `refresh`: returns its frame and removes it from the queue.
 fn latch(queue: &mut Queue, refresh: u64) -> Shown {
     let shown = queue.shows(RefreshIndex(refresh));
     shown.frame.map(|id| queue.take(id));

@@ -1,26 +1,26 @@
-//! One device, followed at the rate of its sensor: a pointer, a finger, a pen.
+//! Predicts the position of one device at the rate of its sensor: a pointer, a finger, a pen.
 //!
-//! What is said of it is meant for clients that draw under it: it is said only while it moves, and goes no further beyond the
-//! last report than a finger hides.
+//! The predictions are for clients that draw under the device. There are none while it rests, and they go no further
+//! beyond the last report than a finger hides.
 
 use super::{Linear, Predicted, Sample, Tracked};
 use crate::defaults::{DEVICE_PREDICTION, DEVICE_REACH};
 use crate::time::{Instant, Span};
 
-/// Devices report what moves. One that has been silent for so many of its intervals rests; at least, and at most, for so
-/// long: reports of a fast one come in bundles, and a slow one is not waited for.
+/// Devices report only motion. A device that has been silent for this many of its intervals rests. The limits below
+/// keep bundled reports of a fast device from counting as rest, and do not wait long for a slow device.
 const SILENT_INTERVALS: i64 = 4;
 const SHORTEST_SILENCE: Span = Span::from_millis(20);
 const LONGEST_SILENCE: Span = Span::from_millis(40);
-/// The weight of one interval.
+/// The weight of a new interval in the average (1/8).
 const INTERVAL_WEIGHT: i64 = 8;
 
-/// The last reports of a device, and how predictions of it have been.
+/// The last reports of a device, and the recent errors of its predictions.
 #[derive(Clone, Debug)]
 pub struct DeviceHistory {
     tracked: Tracked<Linear>,
     last: Option<Sample>,
-    /// Between two reports while it moves, on average.
+    /// The average interval between two reports while it moves.
     interval: Span,
 }
 
@@ -35,10 +35,10 @@ impl Default for DeviceHistory {
 }
 
 impl DeviceHistory {
-    /// The furthest beyond the last report that is predicted.
+    /// The furthest beyond the last report that a prediction reaches.
     pub const HORIZON: Span = DEVICE_PREDICTION.horizon;
 
-    /// What it reported.
+    /// Adds a report of the device.
     pub fn observe(&mut self, sample: Sample) {
         if let Some(elapsed) = self.last.map(|last| sample.at - last.at).filter(|elapsed| *elapsed < LONGEST_SILENCE) {
             self.interval += (elapsed.max(Span::ZERO) - self.interval) / INTERVAL_WEIGHT;
@@ -47,13 +47,13 @@ impl DeviceHistory {
         self.last = Some(sample);
     }
 
-    /// Its last report.
+    /// The last report, if any.
     pub const fn last(&self) -> Option<Sample> {
         self.last
     }
 
-    /// Where it will be at `at`, as is known at `now`, at most `horizon` after its last report. `None` while it rests, while too
-    /// little is known of it, and where predictions have lately been hardly better than that report.
+    /// The position at `at`, as known at `now`, at most `horizon` after the last report. `None` while the device
+    /// rests, with too few reports, and where predictions have lately been hardly better than the last report.
     pub fn predict(&self, at: Instant, now: Instant, horizon: Span) -> Option<Predicted> {
         let last = self.last?;
         let silence = (self.interval * SILENT_INTERVALS).max(SHORTEST_SILENCE).min(LONGEST_SILENCE);
@@ -67,7 +67,7 @@ impl DeviceHistory {
         Some(Predicted { x: last.x + x * part, y: last.y + y * part, ..predicted })
     }
 
-    /// The next gesture of such a device: what was learned of errors is kept.
+    /// Starts the next gesture of the device; learned errors are kept.
     pub fn begin(&mut self) {
         self.tracked.reset();
         self.last = None;
@@ -78,7 +78,8 @@ impl DeviceHistory {
 mod tests {
     use super::*;
 
-    /// A device that moves so many pixels a millisecond and reports each `interval`; until when it did.
+    /// A device that moves this many pixels a millisecond and reports each `interval`; also returns the time of its
+    /// last report.
     fn moved(speed: f64, interval: Span, reports: u64) -> (DeviceHistory, Instant) {
         let (mut device, mut at) = (DeviceHistory::default(), Instant::from_nanos(1_000_000_000));
         for report in 0..reports {

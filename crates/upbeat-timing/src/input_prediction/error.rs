@@ -1,4 +1,4 @@
-//! How far predictions are off, learned while they are made, and when not to make any.
+//! Learns the error of predictions while they are made, and refuses a prediction when its error is too large.
 
 use super::{Predicted, Predictor, Sample};
 use crate::defaults::{PREDICTION, PREDICTION_UNDOUBTED};
@@ -6,7 +6,7 @@ use crate::fixed_queue::FixedQueue;
 pub use crate::settings::PredictionLimits;
 use crate::time::{Instant, Span};
 
-/// The horizon over which predictions are compared with what came: one refresh at 60 Hz.
+/// The horizon over which predictions are compared with later samples: one refresh at 60 Hz.
 const PROBE_HORIZON: Span = Span::from_millis(16);
 /// Probes under way: 16 ms of a 1 kHz device.
 const MOST_PROBES: usize = 20;
@@ -21,14 +21,14 @@ impl Default for PredictionLimits {
     }
 }
 
-/// A prediction that waits for what comes, and where the motion was when it was made.
+/// A prediction to compare with later samples, and the position when it was made.
 #[derive(Clone, Copy, Debug, Default)]
 struct Probe {
     predicted: Sample,
     held: (f64, f64),
 }
 
-/// A predictor that knows how far off it is, and makes no prediction where making none has been better.
+/// A predictor that knows its recent error, and refuses a prediction where the last position has been better.
 #[derive(Clone, Debug)]
 pub struct Tracked<P> {
     predictor: P,
@@ -36,14 +36,14 @@ pub struct Tracked<P> {
     probes: FixedQueue<Probe, MOST_PROBES>,
     /// Mean square of the error over [`PROBE_HORIZON`] in x and in y.
     mean_squares: (f64, f64),
-    /// The same of the position held instead: no prediction.
+    /// The same for holding the last position: no prediction.
     held_square: f64,
     last: Option<Sample>,
     samples: u32,
 }
 
 impl<P: Predictor> Tracked<P> {
-    /// Wraps `predictor`.
+    /// Wraps `predictor`, which may go as far as `limits`.
     pub fn new(predictor: P, limits: PredictionLimits) -> Self {
         Tracked {
             predictor,
@@ -67,13 +67,13 @@ impl<P: Predictor> Tracked<P> {
         }
         let at = sample.at + PROBE_HORIZON;
         if let Some((x, y)) = self.predictor.position(at) {
-            // A full queue means a device faster than 1 kHz: one probe less does no harm.
+            // A full queue means a device faster than 1 kHz: a missing probe does no harm.
             let _ = self.probes.push(Probe { predicted: Sample { at, x, y }, held: (sample.x, sample.y) });
         }
     }
 
-    /// Where the gesture will be at `at`; `None` when too little is known to say, or when holding the last position has
-    /// lately been nearer to what came (two fingers reported as one, a device that jumps).
+    /// The position of the gesture at `at`. `None` with too few samples, or when holding the last position has
+    /// lately been more accurate (two fingers reported as one, a device that jumps).
     pub fn predict(&self, at: Instant) -> Option<Predicted> {
         if self.is_worse_than_none() {
             return None;
@@ -86,7 +86,7 @@ impl<P: Predictor> Tracked<P> {
         Some(Predicted { x, y, error: self.mean_square().sqrt() * growth, error_x, error_y })
     }
 
-    /// A new gesture. What was learned of the error stays: it belongs to the device and the hand.
+    /// Starts a new gesture. The learned error stays, since it belongs to the device and the hand.
     pub fn reset(&mut self) {
         self.predictor.reset();
         self.probes.clear();
@@ -112,7 +112,7 @@ impl<P: Predictor> Tracked<P> {
         self.limits.horizon.min(Span::from_millis_f64(PROBE_HORIZON.as_millis_f64() * ratio))
     }
 
-    /// Compares the probes that have come due with the way between the last two samples.
+    /// Compares the due probes with the path between the last two samples.
     fn compare(&mut self, sample: Sample) {
         let Some(last) = self.last else { return };
         while let Some(probe) = self.probes.get(0).copied().filter(|probe| probe.predicted.at <= sample.at) {
@@ -134,7 +134,7 @@ impl<P: Predictor> Tracked<P> {
     }
 }
 
-/// How many times the error over [`PROBE_HORIZON`] it is over `horizon`.
+/// The ratio of the error over `horizon` to the error over [`PROBE_HORIZON`].
 fn growth(horizon: Span) -> f64 {
     (horizon.as_seconds_f64() / PROBE_HORIZON.as_seconds_f64()).powf(ERROR_GROWTH)
 }
@@ -183,7 +183,7 @@ mod tests {
         let mut tracked = Tracked::new(Linear::new(), PredictionLimits::default());
         let at = drive(&mut tracked, 60, |index| if index % 3 == 0 { 0.0 } else { 80.0 });
         assert_eq!(tracked.predict(at + Span::from_millis(16)), None);
-        // One finger again: it is trusted again.
+        // A single finger again: predictions are trusted again.
         let at = drive(&mut tracked, 200, |index| 6.0 * index as f64);
         assert!(tracked.predict(at + Span::from_millis(16)).is_some());
     }

@@ -8,7 +8,7 @@ use crate::time::{Instant, Span};
 
 /// The most samples that a fit uses.
 const MOST_SAMPLES: usize = 24;
-/// No sample for this long: the hand rests, and so does the prediction. Devices report only what moves.
+/// Without a sample for this long the hand rests, and so does the prediction. Devices report only motion.
 const RESTING: Span = Span::from_millis(40);
 
 /// The last samples within a window of time, oldest first.
@@ -30,7 +30,7 @@ impl History {
             self.len -= 1;
         }
         if self.last().is_some_and(|last| sample.at - last.at > RESTING) {
-            // Moving again after a rest: only the last position still means something.
+            // Moving again after a rest: older positions mean nothing.
             let last = self.samples[self.len - 1];
             self.samples[0] = Sample { at: sample.at - RESTING / 4, ..last };
             self.len = 1;
@@ -88,7 +88,7 @@ impl Moments {
     fn parabola(&self, axis: &[f64; 3]) -> Option<(f64, f64)> {
         let Moments { count: n, t1, t2, t3, t4, .. } = *self;
         let determinant = n * (t2 * t4 - t3 * t3) - t1 * (t1 * t4 - t3 * t2) + t2 * (t1 * t3 - t2 * t2);
-        // The scale of the determinant is n · t² · t⁴: compare with that, not with zero.
+        // The scale of the determinant is n · t² · t⁴: compare with that instead of zero.
         if self.count < 4.0 || determinant <= 1e-6 * n * t2 * t4 {
             return None;
         }
@@ -101,7 +101,7 @@ impl Moments {
 
 /// A shape of motion that is fitted to the last samples.
 pub trait Curve: Clone + std::fmt::Debug {
-    /// The time that it is fitted to.
+    /// The time span that the curve is fitted to.
     const WINDOW: Span;
 
     /// How far an axis (sums of its positions with powers of time) moves within `horizon` seconds after the last sample.
@@ -120,7 +120,7 @@ impl Curve for Line {
     }
 }
 
-/// A parabola, whose acceleration is followed for 20 ms, then its velocity.
+/// A parabola whose acceleration is followed for 20 ms, and then its velocity.
 #[derive(Clone, Debug)]
 pub struct Parabola;
 
@@ -136,7 +136,7 @@ impl Curve for Parabola {
     }
 }
 
-/// A curve through the last samples, continued from the newest one.
+/// A curve through the last samples, continued from the newest sample.
 #[derive(Clone, Debug)]
 pub struct Fit<C> {
     history: History,

@@ -3,17 +3,17 @@
 use super::{Predictor, Sample};
 use crate::time::{Instant, Span};
 
-/// The change of velocity per second that a hand is expected to make, as a variance per second: a hand that draws goes
-/// from 0 to 1000 px/s in about 50 ms.
+/// The expected change of a hand's velocity, as a variance per second: a hand that draws goes from 0 to 1000 px/s in
+/// about 50 ms.
 const PROCESS_NOISE: f64 = 2.0e7;
-/// The variance of a reported position: half a pixel.
+/// The variance of a reported position (a standard deviation of half a pixel).
 const MEASUREMENT_NOISE: f64 = 0.25;
-/// The variance of the velocity before anything is known.
+/// The variance of the velocity before the first samples.
 const INITIAL_VELOCITY_VARIANCE: f64 = 1.0e6;
-/// No sample for this long: the hand rests.
+/// Without a sample for this long the hand rests.
 const RESTING: Span = Span::from_millis(40);
 
-/// Position and velocity of both axes with one covariance, since both are measured with the same noise at the same
+/// Position and velocity of both axes with a shared covariance, since both are measured with the same noise at the same
 /// times.
 #[derive(Clone, Debug, Default)]
 pub struct Kalman {
@@ -53,7 +53,8 @@ impl Predictor for Kalman {
         };
         let mut elapsed = sample.at - state.at;
         if elapsed > RESTING {
-            // The velocity is gone, the position is not: when it moved on is not known, but it was just now.
+            // After a rest the old velocity means nothing. The hand moved on at an unknown but recent time,
+            // so shorten `elapsed`.
             state.velocity = [0.0; 2];
             state.covariance = [MEASUREMENT_NOISE, 0.0, INITIAL_VELOCITY_VARIANCE];
             elapsed = RESTING / 4;

@@ -1,8 +1,8 @@
-//! Predicting where a finger, pen or pointer will be when a frame is seen.
+//! Input prediction: where a finger, pen or pointer will be when a frame is seen.
 //!
-//! D-VSync 4.6 (IPL) and Presto 5.2.3. A frame that is drawn ahead, or late but not late enough, needs the position at
-//! its target, not at its start. Each predictor fits a curve to the last samples of one gesture; [`Tracked`] adds what
-//! makes a prediction usable: how far it has been off lately, and a refusal when that is too much.
+//! D-VSync 4.6 (IPL) and Presto 5.2.3. A frame that is drawn ahead needs the position at its target, not at its start.
+//! Each predictor fits a curve to the last samples of one gesture. [`Tracked`] adds the recent error of its
+//! predictions, and refuses a prediction when that is too large.
 //!
 //! ```text
 //!   samples   ×  ×   ×  ×   ×            ○ predicted for the target, ± error
@@ -24,41 +24,41 @@ pub use pinch::PinchDistance;
 
 use crate::time::Instant;
 
-/// A position at a time, in pixels (or the unit that answers are wanted in).
+/// A position at a time, in pixels (or the unit of the desired predictions).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
     /// When the device reported it.
     pub at: Instant,
-    /// Horizontal position.
+    /// Horizontal position, in the caller's unit.
     pub x: f64,
-    /// Vertical position.
+    /// Vertical position, in the caller's unit.
     pub y: f64,
 }
 
-/// A predicted position.
+/// A predicted position with its expected error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Predicted {
-    /// Horizontal position.
+    /// Horizontal position, in the samples' unit.
     pub x: f64,
-    /// Vertical position.
+    /// Vertical position, in the samples' unit.
     pub y: f64,
-    /// How far off predictions over this horizon have been lately (root mean square, same unit).
+    /// The recent error of predictions over this horizon (root mean square, same unit).
     pub error: f64,
-    /// The same of the horizontal part alone.
+    /// The same for the horizontal part alone.
     pub error_x: f64,
-    /// And of the vertical.
+    /// The same for the vertical part alone.
     pub error_y: f64,
 }
 
-/// A curve through the last samples of one gesture. Neither method allocates.
+/// A curve through the last samples of one gesture. The methods never allocate.
 pub trait Predictor {
-    /// The next sample. Samples that are not later than the one before replace it.
+    /// Adds the next sample. A sample that is not later than the previous sample replaces it.
     fn observe(&mut self, sample: Sample);
 
     /// The position at `at`, which may lie before or after the last sample; `None` without samples.
     fn position(&self, at: Instant) -> Option<(f64, f64)>;
 
-    /// A new gesture: nothing is known.
+    /// Starts a new gesture: forgets all samples.
     fn reset(&mut self);
 }
 

@@ -1,11 +1,11 @@
-//! The distance of two fingers at a target: the zoom of a frame that is drawn ahead.
+//! Predicts the distance of two fingers at a target: the zoom of a frame that is drawn ahead.
 
 use super::{Linear, Predictor, Sample};
 use crate::time::Instant;
 
 /// D-VSync's zoom distance predictor (ZDP, 6.5): a line through the recent distances of two fingers.
 ///
-/// Zoom goes with the ratio of distances, so that the result is never negative and never jumps to zero.
+/// Zoom is a ratio of distances, so the predicted distance is never less than one pixel.
 #[derive(Clone, Debug, Default)]
 pub struct PinchDistance {
     line: Linear,
@@ -17,7 +17,7 @@ impl PinchDistance {
         PinchDistance { line: Linear::new() }
     }
 
-    /// Both fingers at one moment, in pixels.
+    /// Adds the positions of both fingers at one moment, in pixels.
     pub fn observe(&mut self, at: Instant, first: (f64, f64), second: (f64, f64)) {
         let distance = (first.0 - second.0).hypot(first.1 - second.1);
         self.line.observe(Sample { at, x: distance, y: 0.0 });
@@ -28,7 +28,7 @@ impl PinchDistance {
         self.line.position(at).map(|(distance, _)| distance.max(1.0))
     }
 
-    /// A new gesture.
+    /// Starts a new gesture: forgets all samples.
     pub fn reset(&mut self) {
         self.line.reset();
     }

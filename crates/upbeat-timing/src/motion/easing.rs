@@ -1,19 +1,19 @@
-//! Easing curves: cubic Béziers from (0, 0) to (1, 1), as CSS Easing Functions Level 1 (section 2.3) has them.
+//! Easing curves: cubic Béziers from (0, 0) to (1, 1), as in CSS Easing Functions Level 1 (section 2.3).
 
 use super::spring::ShapeError;
 
-/// How closely the curve's parameter is found, in shares of the time: far less than a frame of any motion.
+/// The precision of the curve's parameter, in shares of the time: far less than a frame of any motion.
 const PRECISION: f64 = 1e-9;
 /// Newton steps before halving takes over; a well-behaved curve needs four.
 const NEWTON_STEPS: u32 = 8;
 /// Below this slope of time by parameter a Newton step is not trusted.
 const FLAT: f64 = 1e-6;
-/// Halvings that bring the unit interval below the precision.
+/// The number of halvings that bring the unit interval below the precision.
 const HALVINGS: u32 = 40;
 /// How far a curve may overshoot, in either direction, in shares of the way.
 const LARGEST_OVERSHOOT: f64 = 2.0;
 
-/// Which share of the way is done after which share of the time.
+/// A curve that maps the share of the time to the share of the way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubicBezier {
     x: Cubic,
@@ -46,23 +46,24 @@ impl Cubic {
 }
 
 impl CubicBezier {
-    /// As much way as time.
+    /// CSS `linear`: the way is proportional to the time.
     pub const LINEAR: CubicBezier = Self::through(0.0, 0.0, 1.0, 1.0);
-    /// CSS `ease`.
+    /// CSS `ease`: fast start, slow end.
     pub const EASE: CubicBezier = Self::through(0.25, 0.1, 0.25, 1.0);
     /// CSS `ease-in`: starts slowly.
     pub const EASE_IN: CubicBezier = Self::through(0.42, 0.0, 1.0, 1.0);
     /// CSS `ease-out`: ends slowly.
     pub const EASE_OUT: CubicBezier = Self::through(0.0, 0.0, 0.58, 1.0);
-    /// CSS `ease-in-out`.
+    /// CSS `ease-in-out`: slow start and end.
     pub const EASE_IN_OUT: CubicBezier = Self::through(0.42, 0.0, 0.58, 1.0);
 
     const fn through(x1: f64, y1: f64, x2: f64, y2: f64) -> Self {
         CubicBezier { x: Cubic::through(x1, x2), y: Cubic::through(y1, y2), points: [x1, y1, x2, y2] }
     }
 
-    /// The curve with control points (x1, y1) and (x2, y2). Refused are an x outside 0..=1 (time would run backwards),
-    /// a y beyond -2..=3, and a curve that starts or ends infinitely fast, from which no velocity could be kept.
+    /// The curve with control points (x1, y1) and (x2, y2). It refuses an x outside 0..=1 (time would run
+    /// backwards), a y beyond -2..=3, and a curve that starts or ends infinitely fast, since no velocity could be
+    /// kept from it.
     pub fn new(x1: f64, y1: f64, x2: f64, y2: f64) -> Result<Self, ShapeError> {
         let is_time = |x: f64| (0.0..=1.0).contains(&x);
         if !is_time(x1) || !is_time(x2) {
@@ -86,19 +87,19 @@ impl CubicBezier {
         self.points
     }
 
-    /// Which share of the way is done after `share` of the time (0 to 1).
+    /// The share of the way that is done after `share` of the time (0 to 1).
     pub fn at(self, share: f64) -> f64 {
         self.y.at(self.parameter(share))
     }
 
-    /// The slope there: shares of the way per share of the time.
+    /// The slope after `share` of the time: shares of the way per share of the time.
     pub fn slope(self, share: f64) -> f64 {
         let u = self.parameter(share);
         let (dx, dy) = (self.x.slope(u), self.y.slope(u));
         if dx.abs() > FLAT {
             return dy / dx;
         }
-        // Both stand still: the next derivatives decide (de l'Hôpital).
+        // Both derivatives are zero: the next derivatives decide (de l'Hôpital).
         let (ddx, ddy) = (6.0 * self.x.a * u + 2.0 * self.x.b, 6.0 * self.y.a * u + 2.0 * self.y.b);
         if dy.abs() <= FLAT && ddx.abs() > FLAT {
             ddy / ddx
@@ -109,7 +110,7 @@ impl CubicBezier {
         }
     }
 
-    /// The parameter at which `share` of the time is over. `x` never falls, so there is one.
+    /// The parameter at which `share` of the time is over. It exists, because `x` never falls.
     fn parameter(self, share: f64) -> f64 {
         let share = share.clamp(0.0, 1.0);
         let mut u = share;

@@ -1,6 +1,6 @@
-//! Motion of our own animations: values as functions of the time at which a frame is *shown*, never of the present
-//! moment (DESIGN 5.5). A frame that is drawn three refreshes ahead and one that is drawn at the last moment look the
-//! same, and a frame that is shown late is the one that was drawn for another time.
+//! The motion of our own animations: values as functions of the time at which a frame is *shown*, never of the present
+//! moment (DESIGN 5.5). A frame that is drawn three refreshes ahead looks the same as a frame that is drawn at the last
+//! moment. Only a frame that is shown late was drawn for another time.
 //!
 //! ```text
 //!   value
@@ -13,7 +13,7 @@
 //!         start         settled_by
 //! ```
 //!
-//! Units of value are the caller's (logical pixels, a share of 1); velocities are per second.
+//! The caller chooses the unit of values (logical pixels, a share of 1); velocities are per second.
 
 pub mod easing;
 pub mod pulled;
@@ -23,37 +23,37 @@ use crate::time::{Instant, Span};
 use easing::CubicBezier;
 use spring::{Spring, SpringShape};
 
-/// A value and how fast it changes.
+/// A value and its velocity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// The value.
+    /// The value, in the caller's unit.
     pub value: f64,
-    /// Its change per second.
+    /// The change of the value per second.
     pub velocity: f64,
 }
 
 impl Sample {
-    /// A value that stays.
+    /// A value that does not move.
     pub const fn at_rest(value: f64) -> Self {
         Sample { value, velocity: 0.0 }
     }
 }
 
-/// How something gets to its goal.
+/// How a value moves to its goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Style {
-    /// As a mass on a spring does: it takes the time that it takes.
+    /// Like a mass on a spring; the duration follows from the spring.
     Spring(SpringShape),
-    /// Along a curve, in a stated time.
+    /// Along a curve, in a fixed time.
     Easing {
-        /// How long it takes; more than zero.
+        /// The duration; more than zero.
         duration: Span,
-        /// Which share of the way is done after which share of the time.
+        /// Maps the share of the time to the share of the way.
         curve: CubicBezier,
     },
 }
 
-/// One value on its way to a goal.
+/// The motion of one value to its goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
     course: Course,
@@ -68,8 +68,8 @@ enum Course {
 }
 
 impl Motion {
-    /// From rest at `from` in the frame shown at `start`, to `goal`. It counts as settled within `tolerance`, which is
-    /// more than zero: the largest step that nobody sees. A curve starts at its own slope.
+    /// A motion from rest at `from`, in the frame shown at `start`, to `goal`. It is settled within `tolerance`,
+    /// which is more than zero: the largest step that is invisible. A curve starts at its own slope.
     pub fn new(style: Style, start: Instant, from: f64, goal: f64, tolerance: f64) -> Self {
         let course = match style {
             Style::Spring(shape) => Course::Spring(Spring::new(shape, start, Sample::at_rest(from), goal, tolerance)),
@@ -78,8 +78,8 @@ impl Motion {
         Motion { course, style, tolerance }
     }
 
-    /// From `from` in the frame shown at `start` to `goal`: the velocity, if there is any, stays. What is at rest starts
-    /// as [`new`](Self::new) has it.
+    /// A motion from `from`, in the frame shown at `start`, to `goal`, that keeps the velocity. A value at rest
+    /// starts as with [`new`](Self::new).
     pub fn carry_on(style: Style, start: Instant, from: Sample, goal: f64, tolerance: f64) -> Self {
         if from.velocity == 0.0 {
             return Self::new(style, start, from.value, goal, tolerance);
@@ -94,7 +94,7 @@ impl Motion {
         Motion { course, style, tolerance }
     }
 
-    /// The same motion with another goal from the frame shown at `present` on: value and velocity there stay.
+    /// The same motion with another goal from the frame shown at `present` on; value and velocity continue smoothly.
     pub fn retarget(&self, present: Instant, goal: f64) -> Self {
         Self::carry_on(self.style, present, self.at(present), goal, self.tolerance)
     }
@@ -107,7 +107,7 @@ impl Motion {
         }
     }
 
-    /// Where it is going.
+    /// The value that the motion ends at.
     pub const fn goal(&self) -> f64 {
         match &self.course {
             Course::Spring(spring) => spring.goal(),
@@ -115,7 +115,7 @@ impl Motion {
         }
     }
 
-    /// The instant from which on the value is the goal exactly and does not move.
+    /// The instant from which on the value is exactly the goal and does not move.
     pub const fn settled_by(&self) -> Instant {
         match &self.course {
             Course::Spring(spring) => spring.settled_by(),
@@ -124,9 +124,9 @@ impl Motion {
     }
 }
 
-/// A motion along a curve. What an interruption left of velocity fades out over the same time:
-/// `x(s) = from + (goal − from)·curve(s) + v·T·s·(1 − s)²`, whose last term has slope `v` at the start and neither
-/// value nor slope at the end (a cubic Hermite spline of that tangent alone).
+/// A motion along a curve. Velocity that an interruption left fades out over the same time:
+/// `x(s) = from + (goal − from)·curve(s) + v·T·s·(1 − s)²`. The last term has slope `v` at the start, and neither value
+/// nor slope at the end (a cubic Hermite spline of that tangent alone).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Eased {
     start: Instant,
@@ -134,7 +134,7 @@ struct Eased {
     curve: CubicBezier,
     from: f64,
     goal: f64,
-    /// Velocity at the start beyond the curve's own, per second.
+    /// Velocity at the start in addition to the curve's own, per second.
     carried: f64,
 }
 

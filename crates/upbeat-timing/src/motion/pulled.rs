@@ -1,46 +1,49 @@
-//! A value that a hand moves: where it is in a frame is where the hand will be when that frame is shown.
+//! A value that the user drags. In each frame it is where the hand will be when the frame is shown.
 //!
 //! ```text
-//!   reports   ×  ×  ×  ×                     a function of the time shown alone: nobody has to be woken for it
+//!   reports   ×  ×  ×  ×                     a pure function of the shown time: it needs no timer
 //!   value     ──────────┬────╮
 //!                       last  ╰── foretold ──╮__ at rest again where it was reported last
 //!                       └ FORETOLD ┘└ RETURN ┘
 //! ```
-//! Devices report what moves. A hand that stops says nothing: what was foretold of it is taken back by and by.
+//! Devices report only motion. When a hand stops there is no report, so the prediction is taken back gradually.
 
 use crate::defaults::DEVICE_PREDICTION;
 use crate::input_prediction::{self, Linear, Tracked};
 use crate::time::{Instant, Span};
 
-/// The furthest beyond the last report that is foretold: a refresh and a report at 60 and 120 Hz.
+/// The furthest that a prediction reaches beyond the last report: a refresh at 60 Hz and a report at 120 Hz.
 const FORETOLD: Span = Span::from_millis(24);
-/// How long it takes until that is taken back when no other comes: a refresh.
+/// The time in which a prediction is taken back without a further report: a refresh.
 const RETURN: Span = Span::from_millis(16);
-/// The furthest that it reaches, in pixels: half of what a fingertip hides. A hand that stops at once is seen to go on by that.
+/// The largest prediction, in pixels: half of a fingertip's size. When the hand stops abruptly the value visibly
+/// overshoots by this.
 const REACH: f64 = 24.0;
-/// The time before it was let go that says how fast it was.
+/// The time before the release from which the velocity is computed.
 const LATELY: Span = Span::from_millis(60);
-/// A hand that said nothing for so long before that stood still.
+/// A hand without a report for this long before the release stood still.
 const STILL: Span = Span::from_millis(50);
-/// Reports that are kept for that: those of a device at 1 kHz that are worth the most.
+/// Reports kept for the velocity: about the last 60 ms of a device at 1 kHz.
 const MOST_REPORTS: usize = 64;
 
-/// A value in the hand of somebody, in pixels of way and in units of its own.
+/// A value that the user drags: reports are in pixels, the value in a unit of its own.
 #[derive(Clone, Debug)]
 pub struct Pulled {
     tracked: Tracked<Linear>,
-    /// The latest reports: when, and how many pixels it had come.
+    /// The latest reports: time, and total distance in pixels.
     reports: [(Instant, f64); MOST_REPORTS],
-    /// How many there were.
+    /// The total number of reports.
     count: usize,
-    /// The value where the hand began, and what a pixel adds to it.
+    /// The value at the start of the drag.
     from: f64,
+    /// The change of the value for each pixel.
     per_pixel: f64,
     range: (f64, f64),
 }
 
 impl Pulled {
-    /// A hand took it at `from`, at `at`; each pixel of its way adds `per_pixel`, as long as it stays in `range`.
+    /// The user grabs the value `from` at the time `at`; each pixel of motion adds `per_pixel`, and the value stays
+    /// in `range`.
     pub fn new(at: Instant, from: f64, per_pixel: f64, range: (f64, f64)) -> Self {
         let mut pulled = Pulled {
             tracked: Tracked::new(Linear::new(), DEVICE_PREDICTION),
@@ -54,7 +57,7 @@ impl Pulled {
         pulled
     }
 
-    /// The hand went on by so many pixels.
+    /// The hand moved by this many pixels.
     pub fn moved(&mut self, at: Instant, by: f64) {
         let (last, way) = self.last();
         self.report(at.max(last), way + by);
@@ -70,13 +73,13 @@ impl Pulled {
         self.reports[(self.count - 1) % MOST_REPORTS]
     }
 
-    /// The same place is called otherwise: by `by` more.
+    /// Shifts the value's origin: the same place is `by` more from now on.
     pub fn renumber(&mut self, by: f64) {
         self.from += by;
         self.range = (self.range.0 + by, self.range.1 + by);
     }
 
-    /// Where it is in the frame shown at `present`.
+    /// The value in the frame shown at `present`.
     pub fn at(&self, present: Instant) -> f64 {
         let (last, way) = self.last();
         let since = (present - last).max(Span::ZERO);
@@ -86,12 +89,12 @@ impl Pulled {
         (self.from + way * self.per_pixel).clamp(self.range.0, self.range.1)
     }
 
-    /// From when on it stays where it is, unless the hand goes on.
+    /// When the value comes to rest without further reports.
     pub fn rests_by(&self) -> Instant {
         self.last().0 + FORETOLD + RETURN
     }
 
-    /// How fast it is, in its own units a second, if it is let go at `at`.
+    /// The velocity, in its own unit per second, if it is released at `at`.
     pub fn velocity(&self, at: Instant) -> f64 {
         let (last, way) = self.last();
         if at - last > STILL {
@@ -115,7 +118,7 @@ mod tests {
         Instant::from_nanos(1_000_000_000 + millis * 1_000_000)
     }
 
-    /// A hand that goes `speed` pixels a millisecond, and reports every 8 ms until `end`.
+    /// A hand that moves `speed` pixels a millisecond, and reports every 8 ms until `end`.
     fn pulled(speed: f64, per_pixel: f64, range: (f64, f64), end: u64) -> Pulled {
         let mut pulled = Pulled::new(at(0), 5.0, per_pixel, range);
         (1..=end / 8).for_each(|report| pulled.moved(at(report * 8), 8.0 * speed));
@@ -158,12 +161,12 @@ mod tests {
         assert_eq!(pulled.at(at(170)), 3.0);
     }
 
-    /// A finger on a touch screen, dragged along it and back: microseconds, two positions, and what it did.
+    /// A finger dragged along a touch screen and back: microseconds, two positions, and the kind of event.
     const RECORDED: &str = include_str!("../../../../tests/data/input/touch_atmel_drag.csv");
 
     #[test]
     fn it_stays_under_a_recorded_finger_at_every_refresh() {
-        // Three pixels for one of the recording, which is a small screen's: 1.3 a millisecond.
+        // Scaled by three, because the recorded screen is small: 1.3 pixels a millisecond.
         let reports: Vec<(u64, f64)> = RECORDED
             .lines()
             .skip(1)
@@ -180,7 +183,7 @@ mod tests {
             let ((from, a), (to, b)) = (reports[next - 1], reports[next]);
             a + (b - a) * (micros - from) as f64 / (to - from) as f64
         };
-        // What is chosen 5 ms before it is shown, at 60 Hz, once enough is known to foretell anything.
+        // A latch 5 ms before each refresh at 60 Hz, once there are enough reports to predict.
         for present in (180_000..reports.last().unwrap().0).step_by(16_667) {
             let known = reports.iter().take_while(|(at, _)| at + 5_000 <= present);
             let mut pulled: Option<(Pulled, f64)> = None;

@@ -10,48 +10,48 @@
 //!   κ > 0  creeps:       C = e^(−σt)·cosh √κ t      S = e^(−σt)·sinh(√κ t) / √κ
 //! ```
 //!
-//! and as `C′ = −σC + κS` and `S′ = C − σS`, velocity needs no case of its own.
+//! Since `C′ = −σC + κS` and `S′ = C − σS`, velocity needs no separate cases.
 
 use super::Sample;
 use crate::time::{Instant, Span};
 
-/// Below this share of `ω`, `√|κ|` counts as zero: the three cases agree there to more digits than a pixel needs, and
-/// the quotients do not.
+/// Below this share of `ω`, `√|κ|` counts as zero: there the three cases agree to more digits than a pixel needs, but
+/// the quotients lose precision.
 const CRITICAL_BAND: f64 = 1e-6;
-/// How often the interval in which a spring settles is halved: to about a millionth of it.
+/// How often the interval that contains the settling time is halved: to about a millionth.
 const HALVINGS: u32 = 20;
 /// How often that interval is doubled before the search gives up. 40 doublings of a time constant are longer than any
 /// session.
 const DOUBLINGS: u32 = 40;
 
-/// What is wrong with a spring or a curve; a sentence without its subject.
+/// The fault of a spring or a curve, as a sentence without its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ShapeError(pub &'static str);
 
-/// How a spring behaves, whatever it moves.
+/// The parameters of a spring, independent of the value that it moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpringShape {
     /// `ω` in radians per second.
     frequency: f64,
-    /// `ζ`: below 1 it swings past its goal, at 1 it does not and is fastest, above 1 it creeps.
+    /// `ζ`: below 1 the spring overshoots its goal; at 1 it is the fastest without overshoot; above 1 it creeps.
     damping: f64,
 }
 
 impl SpringShape {
     /// The slowest spring, in undamped swings per second.
     pub const SLOWEST: f64 = 0.5;
-    /// The fastest.
+    /// The fastest spring, in undamped swings per second.
     pub const FASTEST: f64 = 30.0;
     /// The smallest damping ratio.
     pub const LEAST_DAMPED: f64 = 0.1;
-    /// The largest.
+    /// The largest damping ratio.
     pub const MOST_DAMPED: f64 = 3.0;
 
-    /// A spring of `swings` undamped swings per second with damping ratio `damping`. Refused outside
+    /// A spring of `swings` undamped swings per second with damping ratio `damping`. It refuses values outside
     /// [`SLOWEST`](Self::SLOWEST)..=[`FASTEST`](Self::FASTEST) and
-    /// [`LEAST_DAMPED`](Self::LEAST_DAMPED)..=[`MOST_DAMPED`](Self::MOST_DAMPED), where motion takes minutes or is
-    /// over within a refresh.
+    /// [`LEAST_DAMPED`](Self::LEAST_DAMPED)..=[`MOST_DAMPED`](Self::MOST_DAMPED), where motion would take minutes
+    /// or end within a refresh.
     pub fn new(swings: f64, damping: f64) -> Result<Self, ShapeError> {
         if !(Self::SLOWEST..=Self::FASTEST).contains(&swings) {
             return Err(ShapeError("expected a spring's frequency from 0.5 to 30 Hz, such as 4.0"));
@@ -62,7 +62,7 @@ impl SpringShape {
         Ok(Self::nearest(swings, damping))
     }
 
-    /// The spring nearest to that within the limits.
+    /// Like [`new`](Self::new), but clamps the values to their limits.
     pub fn nearest(swings: f64, damping: f64) -> Self {
         let swings = swings.clamp(Self::SLOWEST, Self::FASTEST);
         let damping = damping.clamp(Self::LEAST_DAMPED, Self::MOST_DAMPED);
@@ -77,13 +77,13 @@ impl SpringShape {
         self.frequency * self.frequency * (self.damping * self.damping - 1.0)
     }
 
-    /// `√|κ|`, or zero where it is as good as that.
+    /// `√|κ|`, or zero within [`CRITICAL_BAND`].
     fn root(self) -> f64 {
         let root = self.kappa().abs().sqrt();
         if root < CRITICAL_BAND * self.frequency { 0.0 } else { root }
     }
 
-    /// `C(t)` and `S(t)`.
+    /// `C(t)` and `S(t)` of the module's formula.
     fn basis(self, t: f64) -> (f64, f64) {
         let (sigma, root) = (self.sigma(), self.root());
         if root == 0.0 {
@@ -99,27 +99,27 @@ impl SpringShape {
         }
     }
 
-    /// The rate at which what is left decays, per second.
+    /// The decay rate of the remaining distance, per second.
     fn rate(self) -> f64 {
         if self.damping > 1.0 { self.sigma() - self.root() } else { self.sigma() }
     }
 }
 
-/// A motion towards a goal.
+/// A spring's motion towards a goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spring {
     shape: SpringShape,
     start: Instant,
     end: Instant,
     goal: f64,
-    /// `a`.
+    /// `a` of the module's formula.
     offset: f64,
-    /// `b`.
+    /// `b` of the module's formula.
     push: f64,
 }
 
 impl Spring {
-    /// From `from` in the frame shown at `start` to `goal`; settled once it stays within `tolerance` of it.
+    /// From `from`, in the frame shown at `start`, to `goal`; settled once the value stays within `tolerance` of it.
     pub(super) fn new(shape: SpringShape, start: Instant, from: Sample, goal: f64, tolerance: f64) -> Self {
         let offset = from.value - goal;
         let push = from.velocity + shape.sigma() * offset;
@@ -151,8 +151,8 @@ impl Spring {
 
 /// After how many seconds the spring stays within `tolerance`.
 ///
-/// `|y(t)| ≤ (|a| + |b|·t)·e^(−λt)` in all three cases, with `λ` the rate of decay; that bound only falls from one
-/// time constant on, so the place where it passes the tolerance is found by halving.
+/// `|y(t)| ≤ (|a| + |b|·t)·e^(−λt)` in all three cases, with `λ` the rate of decay. From one time constant on that
+/// bound only falls, so the time at which it passes the tolerance is found by halving.
 fn settling_time(shape: SpringShape, offset: f64, push: f64, tolerance: f64) -> f64 {
     let rate = shape.rate();
     let bound = |t: f64| (offset.abs() + push.abs() * t) * (-rate * t).exp();

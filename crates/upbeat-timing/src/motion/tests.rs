@@ -71,10 +71,10 @@ proptest! {
         let at = within(&motion, share);
         let (before, after) = (motion.at(at), motion.retarget(at, other).at(at));
         let speed = before.velocity.abs().max(1.0);
-        // Where the whole of what is left is below the tolerance, it is over at once.
+        // If the whole remaining distance is below the tolerance, the motion is over at once.
         let settled = (before.value - other).abs() <= TOLERANCE;
         prop_assert!((before.value - after.value).abs() <= 1e-6 || settled, "{:?} then {:?}", before, after);
-        // What stands still may start at the slope of its curve.
+        // A value at rest may start at the slope of its curve.
         let settled = settled || before.velocity == 0.0;
         prop_assert!((before.velocity - after.velocity).abs() <= 1e-6 * speed || settled, "{:?} then {:?}", before, after);
         prop_assert_eq!(motion.retarget(at, other).goal(), other);
@@ -86,7 +86,7 @@ proptest! {
     ) {
         let first = Motion::new(style, START, from, goal, TOLERANCE);
         let second = first.retarget(within(&first, share), other);
-        // Just before the end it is there already, so that the last step is not seen.
+        // It reaches the goal just before the end, so that the last step is invisible.
         let last = second.at(second.settled_by() - Span::from_nanos(1_000));
         prop_assert!((last.value - other).abs() <= TOLERANCE * 1.01, "{:?}", last);
     }

@@ -1,6 +1,7 @@
 //! Frames that are finished ahead of their refreshes: which of them is shown, and when it is submitted.
 //!
-//! One that is being drawn ahead is waited for: what is composed anew would be drawn after it, and be later still.
+//! A latch waits for a frame that is being drawn ahead: a newly composed frame would be drawn after it, and be later
+//! still.
 
 use super::OutputMachine;
 use crate::frames::{AheadSettings, Flight, Frame, May, Stage, Step};
@@ -9,56 +10,56 @@ use crate::record::Need;
 use crate::target::{RefreshIndex, Target};
 use crate::time::{Instant, Span};
 
-/// What drawing takes is forgotten by one part in so many with each frame that took less.
+/// The draw time decays by this fraction of the difference with each faster frame (1/4).
 const FORGETS: i64 = 4;
-/// One that took longer than so many usual ones counts as so many: it says little about the next. One that took as long
-/// as that counts at once: a frame that is too late is drawn for nothing.
+/// A frame slower than this many usual draw times counts as this many: it says little about the next frame. Slower
+/// frames up to that count at once, since a frame that is too late is drawn in vain.
 const LONGEST: i64 = 2;
-/// With so many finished frames waiting there is time for the next one after a submission.
+/// With this many finished frames waiting, the next one can be rendered after a submission.
 const WAITING_ENOUGH: usize = 2;
 
 /// A frame that was finished ahead of its refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// Its number.
+    /// The number of the frame.
     pub id: FrameId,
-    /// The refresh that it was made for.
+    /// The refresh that the frame was made for.
     pub index: RefreshIndex,
-    /// What it shows is not what is wanted any more: it is shown only where a fresh frame cannot be had in time.
+    /// The content is outdated: it is shown only if a fresh frame would be too late.
     pub stale: bool,
-    /// The display has it already, and shows it whatever happens unless it is withdrawn. Its submission is the moment from
-    /// which it is not.
+    /// The display holds it already, and shows it unless it is withdrawn. "Submitting" it then means: it cannot be
+    /// withdrawn any more.
     pub held: bool,
 }
 
-/// What whoever drives the machine can do now.
+/// The limits for drawing and recording ahead, as the caller allows them now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// How many frames may wait beside the one in flight; 0 for none.
+    /// How many frames may wait besides the frame in flight; 0 for none.
     pub ahead: u8,
     /// Frames are drawn on another thread: this many more may be recorded meanwhile.
     pub run_ahead: Option<u8>,
-    /// Nobody who has a better claim to this thread wants it.
+    /// This thread has no more urgent work.
     pub free: bool,
-    /// What waits is shown whatever happens, instead of giving way.
+    /// Waiting frames are always shown, and never superseded.
     pub insists: bool,
 }
 
 impl<T> OutputMachine<T> {
-    /// The next frame that is finished and waits for its refresh; `None` when there is none.
+    /// The next finished frame that waits for its refresh, if any.
     pub fn finished(&self) -> Option<Finished> {
         let held = self.frames.next_held().map(|frame| (frame, true));
         let (frame, held) = held.or_else(|| Some((self.frames.next_finished()?, false)))?;
         Some(Finished { id: frame.id, index: frame.target, stale: frame.is_stale(), held })
     }
 
-    /// The refresh for which a frame is being drawn ahead that will be wanted; `None` when there is none.
+    /// The refresh for which a frame is being drawn ahead, unless it is outdated or discarded.
     pub fn expected(&self) -> Option<RefreshIndex> {
         let drawing = self.frames.at(Stage::Drawing).find(|frame| frame.is_ahead() && !frame.is_unwanted());
         drawing.filter(|frame| !frame.is_stale()).map(|frame| frame.target)
     }
 
-    /// Whatever was made ahead is wrong. One frame stays in case a fresh one is late.
+    /// Makes the frames ahead outdated. One stale frame stays in case a fresh frame is late.
     pub fn supersede(&mut self) {
         self.calm.disturb();
         if !self.insists {
@@ -67,18 +68,18 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// What was made ahead and no display has will not be shown: fresh content takes over its refreshes, or they will not
-    /// come.
+    /// Discards the frames ahead, unless the display holds them, because fresh content takes their refreshes or the
+    /// refreshes will not happen.
     pub fn drop_ahead(&mut self) {
         self.frames.abandon_all(Frame::is_ahead);
     }
 
-    /// Withdraws all that the display holds: it was made for refreshes that are none.
+    /// Withdraws all frames that the display holds, because their refreshes do not exist any more.
     pub fn withdraw_held(&mut self) {
         self.frames.withdraw(0);
     }
 
-    /// The next thing to do with frames, the most urgent first.
+    /// The next frame operation, the most urgent first.
     pub fn poll_frame(&mut self, work: Work, now: Instant) -> Option<Step<T>> {
         if std::mem::take(&mut self.withdraws) {
             self.withdraw_unwanted(now);
@@ -92,7 +93,7 @@ impl<T> OutputMachine<T> {
         self.frames.poll(May { hold: self.most_held(), draw: free, record })
     }
 
-    /// Whether a frame may be rendered ahead, as far as this output can tell: nothing but our own motion is wanted.
+    /// Whether this output allows rendering ahead: only our own animation needs frames.
     pub fn is_free_to_render(&self, work: Work, now: Instant) -> bool {
         work.ahead > 0
             && self.powered
@@ -102,8 +103,8 @@ impl<T> OutputMachine<T> {
             && (work.run_ahead.is_some() || self.may_render_ahead(now, self.frames.ready(), work.ahead.into()))
     }
 
-    /// The finished frame that the latch for `index` at `now` shows instead of choosing anew. If there is none, what waits was
-    /// made for refreshes that fresh content takes over, and goes.
+    /// The finished frame that the latch for `index` at `now` shows instead of composing anew. If there is none,
+    /// fresh content takes the refreshes of the frames ahead, so these are discarded.
     pub fn take_finished(&mut self, index: RefreshIndex, now: Instant) -> Option<Finished> {
         self.drop_late(now);
         let finished = self.finished().filter(|finished| finished.held || self.shows_finished(index, now));
@@ -113,7 +114,7 @@ impl<T> OutputMachine<T> {
         finished
     }
 
-    /// What a latch chose and is being drawn will not be shown. Its refresh is spent.
+    /// Discards the latched frame that is being drawn. Its refresh is spent.
     pub fn drop_composing(&mut self) {
         if let Some((id, index)) = self.frames.composing().map(|frame| (frame.id, frame.target)) {
             self.frames.abandon(id);
@@ -121,18 +122,18 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// The refresh that has no frame yet and can still have one, if there is room for another frame.
+    /// The refresh that has no frame yet and can still get one, if there is room for another frame.
     fn next_record(&self, work: Work, now: Instant) -> Option<RefreshIndex> {
         let next = self.last_framed().next();
         if self.frames.depth() > 0 {
-            // What is recorded waits for a buffer: so would the next.
+            // A recorded frame that waits for a buffer makes the next one wait as well.
             return self.frames.next_to_draw().is_none().then_some(next);
         }
-        // Nothing waits: the next refresh is latched as ever, if it is too late to render for it.
+        // No frame waits: if it is too late to render ahead for the next refresh, that is latched as usual.
         if self.is_in_time(next, now) {
             return Some(next);
         }
-        // Whoever draws elsewhere has to be given time for it, but nothing is shown meanwhile.
+        // A renderer on another thread needs more time, but the output must not be without frames meanwhile.
         let mut first = next.next();
         while self.draw_time > Span::ZERO && !self.is_in_time(first, now) {
             first = first.next();
@@ -143,7 +144,7 @@ impl<T> OutputMachine<T> {
         self.is_busy().then_some(first)
     }
 
-    /// The next frame ahead is for this target; told when [`Step::Record`] asks for it.
+    /// The target of the next frame ahead, for [`Step::Record`].
     pub fn record_target(&mut self, work: Work, now: Instant) -> Option<Target> {
         let index = self.next_record(work, now)?;
         if self.frames.depth() == 0 {
@@ -162,45 +163,45 @@ impl<T> OutputMachine<T> {
         id
     }
 
-    /// The last refresh for which there is a frame.
+    /// The last refresh that has a frame.
     pub fn last_framed(&self) -> RefreshIndex {
         let empty = self.numbers.empty.unwrap_or_default();
         self.frames.last_framed().unwrap_or_default().max(self.latched()).max(empty)
     }
 
-    /// Whether a frame for `index` that is begun now is drawn in time, as far as the last ones tell.
+    /// Whether a frame for `index` that is begun now will probably be drawn in time.
     fn is_in_time(&self, index: RefreshIndex, now: Instant) -> bool {
         self.submit_by(index) - self.compose_typical().max(self.draw_time) >= now
     }
 
-    /// Drawing a frame on another thread took so long.
+    /// Another thread took this long to draw a frame.
     pub fn drawn_elsewhere(&mut self, took: Span) {
         let usual = if self.draw_time > Span::ZERO { self.draw_time } else { took };
         self.draw_time = took.min(usual * LONGEST).max(usual - (usual - took) / FORGETS);
     }
 
-    /// The display has frame `id` from now on, and shows it at its refresh; giving it took from `begun` to `now`.
+    /// The display holds frame `id` from now on, and shows it at its refresh; the hand-over took from `begun` to `now`.
     pub fn held(&mut self, id: FrameId, begun: Instant, now: Instant) {
         self.frames.hold(id, now);
         self.learn_ahead(id, now - begun);
     }
 
-    /// The finished frame `id`, which no display had, was submitted for its refresh.
+    /// The finished frame `id`, which the display did not hold, was submitted for its refresh.
     pub fn submitted_ahead(&mut self, id: FrameId, begun: Instant, now: Instant) {
         self.learn_ahead(id, now - begun);
         let Some(index) = self.frames.get(id).map(|frame| frame.target) else { return };
         self.frames.fly(id, index, Flight { submitted: now, submit_by: self.submit_by(index), unfinished: None });
     }
 
-    /// Another frame, composed for the next refresh, would take as long.
+    /// Learns the cost of a frame ahead: another frame, composed for the next refresh, would take as long.
     fn learn_ahead(&mut self, id: FrameId, submitting: Span) {
         if let Some(cost) = self.frames.get(id).map(|frame| frame.cost) {
             self.rendered_ahead(cost + submitting);
         }
     }
 
-    /// Frame `id`, which the display holds, is in flight from now on. Its refresh: a frame that the display could not be kept
-    /// from showing late is for the next one that there is.
+    /// Frame `id`, which the display holds, is in flight from now on. Returns its refresh: if the display shows it
+    /// late, the next refresh that is still to come.
     pub fn promote(&mut self, id: FrameId) -> Option<RefreshIndex> {
         let frame = self.frames.get(id)?;
         let (index, submitted) = (frame.target.max(self.numbers.shown.next()), frame.flight().submitted);
@@ -208,22 +209,22 @@ impl<T> OutputMachine<T> {
         Some(index)
     }
 
-    /// Withdraws what the display holds and nobody wants any more, as far as that is not on its way. Kept are the one that
-    /// flips next where a fresh one would be too late, and one behind it where every fresh one would.
+    /// Withdraws outdated frames that the display holds, unless they are on their way. The frame that flips next is
+    /// kept if a fresh frame would be too late; one more is kept if every fresh frame would be.
     fn withdraw_unwanted(&mut self, now: Instant) {
         let next = self.frames.next_held().filter(|_| !self.is_busy());
         let is_needed = next.is_some_and(|next| self.is_hopeless(next.target, now));
         self.frames.withdraw(usize::from(is_needed) + usize::from(self.composes_slowly()));
     }
 
-    /// Frames whose refreshes have passed are not shown late: a newer one is right.
+    /// Discards finished frames whose refreshes have passed, because a newer frame is right.
     fn drop_late(&mut self, now: Instant) {
         let reachable = self.next_reachable(now);
         while let Some(late) = self.frames.next_finished().filter(|frame| frame.target < reachable) {
             let (id, cost) = (late.id, late.cost);
             self.frames.abandon(id);
             self.rendered_ahead(cost);
-            // What the dropped frame changed, no other says that it did.
+            // The damage of the dropped frame is in no other frame.
             if let Some(next) = self.frames.next_finished().map(|frame| frame.id)
                 && let Some(next) = self.frames.get_mut(next)
             {
@@ -232,7 +233,8 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// Recorded frames that would be drawn too late are not drawn, where nothing comes before them: a later one is right.
+    /// Discards recorded frames that would be drawn too late, unless another frame comes before them: a later frame
+    /// is right.
     fn drop_recorded_late(&mut self, now: Instant) {
         while self.frames.depth() == self.frames.recorded_ahead() {
             let first = self.frames.at(Stage::Recorded).next().filter(|first| !self.is_in_time(first.target, now));
@@ -250,36 +252,37 @@ impl<T> OutputMachine<T> {
         index
     }
 
-    /// Whether the finished frame for `index` is the one to show, decided at `now`: a stale one is where composing anew
-    /// would come too late.
+    /// Whether the finished frame for `index` is shown, decided at `now`. A stale frame is shown only if composing
+    /// anew would be too late.
     pub fn shows_finished(&self, index: RefreshIndex, now: Instant) -> bool {
         self.finished()
             .is_some_and(|finished| finished.index == index && (!finished.stale || self.is_hopeless(index, now)))
     }
 
-    /// Whether composing usually takes longer than there is from one refresh to the deadline of the next.
+    /// Whether composing usually takes longer than the time from a refresh to the deadline of the next.
     pub fn composes_slowly(&self) -> bool {
         self.compose.typical() + self.submit_lead() > self.vsync.interval()
     }
 
-    /// Whether what is composed anew from `now` on, or from its latch on, is most likely late for `index`.
+    /// Whether a frame composed from `now` on, or from its latch on, is most likely late for `index`.
     pub fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
         self.latch_at(index).max(now) + self.compose.typical() > self.submit_by(index)
     }
 
-    /// Whether a finished frame can wait until content for its refresh would be chosen anew: a press until then is still
-    /// answered in this refresh. At its miss budget the next frame is then rendered from one such moment to the next; where
-    /// that takes longer, it would hold up the submission.
+    /// Whether a finished frame can wait until the latch for its refresh, so that a press until then still gets a
+    /// response in this refresh. The next frame is then rendered between two latches; if that takes longer than an
+    /// interval at the miss budget, it would delay the submission.
     fn submits_late(&self) -> bool {
         self.compose.tail() <= self.vsync.interval()
     }
 
-    /// Whether one more frame may be rendered ahead at `now`, with `waiting` of at most `most` there, before the next of
-    /// them is submitted: not if that might become late by it, unless there is nothing to be late for.
+    /// Whether one more frame may be rendered ahead at `now`, with `waiting` of at most `most` frames there, before
+    /// the next of them is submitted. Not if the submission might become late, unless there is none to delay.
     ///
-    /// What the display holds does not become late by it. But what is pressed while this thread renders waits for that, and
-    /// may be too late for a fresh frame: so the last one is rendered where there is time for it between two latches. With
-    /// more missing they are made back to back: they are to hide the frame that takes long.
+    /// Frames that the display holds cannot be delayed. But input that arrives while this thread renders has to
+    /// wait, and may be too late for a fresh frame. So the last missing frame is rendered only if there is time for
+    /// it between two latches. With more frames missing they are made back to back, because they are to hide a long
+    /// frame.
     pub fn may_render_ahead(&self, now: Instant, waiting: usize, most: usize) -> bool {
         let Some((_, when)) = self.submits_finished(now).filter(|_| self.submits_late()) else { return true };
         let fits = now + self.compose.tail() <= when;
@@ -289,9 +292,9 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// When the finished frame is submitted. Not before the refresh before its own has begun, when it would be shown one
-    /// refresh early. As soon as that has begun where composing takes long; where it is quick, when a fresh frame would be
-    /// latched: until then somebody may press, and is answered as soon as if nothing had waited.
+    /// When the finished frame is submitted. Not before the refresh before its own has begun, otherwise it would be
+    /// shown one refresh early. Where composing is slow, as soon as that refresh has begun. Where it is quick, at
+    /// the latch of a fresh frame, so that a press until then gets a response as early as without waiting frames.
     ///
     /// ```text
     ///   present(k-1)              latch_at(k)  submit_by(k)  present(k)
@@ -307,7 +310,8 @@ impl<T> OutputMachine<T> {
         Some((index, when.max(now)))
     }
 
-    /// Rendering a frame ahead and submitting it took so long: another one, composed for the next refresh, would too.
+    /// Learns how long rendering and submitting a frame ahead took: composing another frame for the next refresh
+    /// would take as long.
     pub fn rendered_ahead(&mut self, cost: Span) {
         self.compose.observe(cost, self.vsync.interval());
     }

@@ -1,40 +1,42 @@
-//! How much of a refresh a frame is given, and so the last moments at which it can be begun.
+//! How much of a refresh a frame gets, and the last moments at which a latch is still useful.
 //!
 //! ```text
 //!                    latch_at(k)                            submit_by(k)
 //!   composed             │▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓│
-//!   planes alone, and nobody draws                       │▓▓▓▓▓▓│
+//!   planes alone, and no client draws                    │▓▓▓▓▓▓│
 //! ```
 //!
-//! Clients are promised the first of these, whatever is planned.
+//! The deadline published to clients is always the first, even if the latch is planned later.
 
 use super::OutputMachine;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
 impl<T> OutputMachine<T> {
-    /// What composing costs at the output's miss budget, from the scheduled latch to the return of submit.
+    /// The cost of composing at the output's miss budget, from the scheduled latch to the return of submit.
     pub fn compose_budget(&self) -> Span {
         self.compose.budget(self.vsync.interval())
     }
 
-    /// What composing usually costs.
+    /// The typical cost of composing.
     pub fn compose_typical(&self) -> Span {
         self.compose.typical().min(self.compose_budget())
     }
 
-    /// Whether the frame that is composed now shows something that moves by itself: such frames cost something else.
+    /// Sets whether the frame that is composed now contains an animation, because the cost of such frames is
+    /// learned separately.
     pub const fn set_motion(&mut self, now: bool) {
         self.compose.moves(now);
     }
 
-    /// The last moment at which a latch for `index` is worth trying: composing as usual, without the margin.
+    /// The last useful moment of a latch for `index`: the typical cost of composing before the deadline, without
+    /// the margin.
     pub fn last_latch(&self, index: RefreshIndex) -> Instant {
         (self.submit_by(index) - self.compose_typical()).max(self.latch_at(index))
     }
 
-    /// The same for what waits now, which may be less than a composed frame: without the margin, too, which is for whoever
-    /// wakes late.
+    /// Like [`last_latch`](Self::last_latch), for the frame that is needed now, which may only move planes. Without
+    /// the margin, since that covers late wake-ups.
     pub fn last_chance(&self, index: RefreshIndex) -> Instant {
         if !self.only_moves_planes() {
             return self.last_latch(index);
@@ -42,7 +44,7 @@ impl<T> OutputMachine<T> {
         (self.submit_by(index) - self.compose.planes_typical()).max(self.planned_latch(index))
     }
 
-    /// When what waits now is latched for `index`.
+    /// When the frame that is needed now is latched for `index`.
     pub(super) fn planned_latch(&self, index: RefreshIndex) -> Instant {
         let latch_at = self.latch_at(index);
         if !self.only_moves_planes() {
@@ -51,7 +53,7 @@ impl<T> OutputMachine<T> {
         (self.submit_by(index) - self.compose.planes_budget(self.vsync.interval())).max(latch_at)
     }
 
-    /// Whether what waits moves planes and nothing else, and is latched later for it.
+    /// Whether the needed frame only moves planes and is latched later for that reason.
     fn only_moves_planes(&self) -> bool {
         let waits_for_less = self.need.is_some() && self.due.is_none() && !self.composes;
         waits_for_less && self.latches_planes_late()

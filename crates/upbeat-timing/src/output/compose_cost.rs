@@ -1,5 +1,5 @@
-//! What a frame costs: three memories, of frames in which something moves by itself, of those that only move planes, and of
-//! all others.
+//! Learns the cost of composing a frame, separately for frames with an animation, frames that only move planes, and all
+//! other frames.
 //!
 //! ```text
 //!            window opens: blur, scaling                    at rest: one window's damage
@@ -7,24 +7,24 @@
 //!   budget   ▂▂▂▂▇▇▇▇▇▇▇▇▇▂▂▂▂▂▂▂▂▂▂▂▂▂▂      with one memory: ▇ for as long as it remembers the motion
 //! ```
 //!
-//! A frame that moves planes alone (the cursor's, a view that scrolls) costs a submit and nothing else. Where nobody draws
-//! meanwhile it is latched that much later, with newer input.
+//! A frame that only moves planes (the cursor's, a scrolled view's) costs no more than a submit. If no client draws
+//! meanwhile it is latched that much later, so that it shows newer input.
 
 use crate::defaults::{COMPOSE_FLOOR, COMPOSE_MISS, COMPOSE_WINDOW, FIRST_COMPOSE};
 use crate::estimator::{Estimator, WindowQuantile};
 use crate::margin::{Margin, known_quantile};
 use crate::time::Span;
 
-/// The budget of what nobody has timed yet.
+/// The budget before any measurement.
 const FIRST_TAIL: Span = Span::from_nanos(FIRST_COMPOSE.as_nanos() + COMPOSE_FLOOR.as_nanos());
 
-/// What an output's frames cost, from the scheduled latch to the return of submit.
+/// The costs of an output's frames, from the scheduled latch to the return of submit.
 #[derive(Clone, Debug)]
 pub(super) struct ComposeCost {
     rest: Memory,
     motion: Memory,
     planes: Memory,
-    /// The frame before moved.
+    /// The previous frame had an animation.
     moved: bool,
     is_motion: bool,
 }
@@ -33,9 +33,8 @@ pub(super) struct ComposeCost {
 struct Memory {
     costs: WindowQuantile<COMPOSE_WINDOW>,
     margin: Margin,
-    /// The last two costs.
     last: Option<(Span, Span)>,
-    /// What these say, which is asked for some hundred times in a refresh and learned once.
+    /// Estimates from these costs. Cached because they are read some hundred times in a refresh.
     tail: Span,
     typical: Option<Span>,
 }
@@ -54,13 +53,13 @@ impl Memory {
     fn observe(&mut self, cost: Span, overshoot: Span, interval: Span) {
         self.margin.observe(overshoot, interval);
         self.costs.observe(cost);
-        // One frame says little: the first compiles what the others use.
+        // A single frame says little: the first of a kind compiles shaders that later frames use.
         self.last = Some((self.last.map_or(Span::ZERO, |(_, last)| last), cost));
         let known = self.costs.budget(known_quantile(COMPOSE_MISS)).map(|estimate| estimate + self.margin.get());
         (self.tail, self.typical) = (known.unwrap_or(FIRST_TAIL), self.costs.typical());
     }
 
-    /// What each of the last two frames took.
+    /// The smaller of the last two costs.
     fn lately(&self) -> Span {
         self.last.map_or(Span::ZERO, |(before, last)| before.min(last))
     }
@@ -83,68 +82,68 @@ impl ComposeCost {
         }
     }
 
-    /// The frame that is being composed, and as far as is known the next one, moves or does not. The last frame of a
-    /// motion still counts as one: it shows where the motion ended.
+    /// Says whether the frame that is being composed, and probably the next, has an animation. The first frame
+    /// after an animation still counts, since it shows where the animation ended.
     pub const fn moves(&mut self, now: bool) {
         self.is_motion = now || self.moved;
         self.moved = now;
     }
 
-    /// A frame took this long, of which there are `interval` between refreshes.
+    /// A composed frame took `cost`; refreshes are `interval` apart.
     pub fn observe(&mut self, cost: Span, interval: Span) {
         let overshoot = cost - self.budget(interval);
         let memory = if self.is_motion { &mut self.motion } else { &mut self.rest };
         memory.observe(cost, overshoot, interval);
     }
 
-    /// A frame that composed nothing took this long.
+    /// A frame that composed nothing took `cost`.
     pub fn observe_planes(&mut self, cost: Span, interval: Span) {
         let overshoot = cost - self.planes_budget(interval);
         self.planes.observe(cost, overshoot, interval);
     }
 
-    /// The same as [`budget`](Self::budget) for a frame that only moves planes; never more than one that is composed.
+    /// Like [`budget`](Self::budget) for a frame that only moves planes; never more than for a composed frame.
     pub fn planes_budget(&self, interval: Span) -> Span {
         let composed = self.budget(interval);
         if self.planes.typical.is_none() { composed } else { self.planes.clipped(interval).min(composed) }
     }
 
-    /// What a frame that only moves planes usually costs.
+    /// The typical cost of a frame that only moves planes.
     pub fn planes_typical(&self) -> Span {
         self.planes.typical.unwrap_or_else(|| self.typical())
     }
 
-    /// What a frame costs at the output's miss budget; never more than half of an interval, lest content be chosen so
-    /// early that nobody has drawn any.
+    /// The cost of a frame at the output's miss budget. It is at most half an interval, since otherwise content
+    /// would be chosen before any client has drawn it.
     ///
-    /// Where one frame after another takes longer than that, each would be shown a refresh after the one that it was made
-    /// for. They have what they take, outliers among them only up to an interval.
+    /// If two frames in a row take longer than that, each frame would be shown a refresh after its target. Then the
+    /// budget is the real cost; outliers count only up to an interval.
     ///
     /// ```text
     ///   composing takes 10 of 16.7 ms      k-1        k          k+1        k+2        k+3
     ///   half of an interval                     ▓▓▓▓▓▓│▓          k'   ▓▓▓▓▓▓│▓         (k+2)'   30 a second, all late
-    ///   what it takes                          ▓▓▓▓▓▓▓k  ▓▓▓▓▓▓▓ k+1 ▓▓▓▓▓▓▓ k+2
+    ///   the real cost                          ▓▓▓▓▓▓▓k  ▓▓▓▓▓▓▓ k+1 ▓▓▓▓▓▓▓ k+2
     /// ```
     pub fn budget(&self, interval: Span) -> Span {
         self.memory().clipped(interval)
     }
 
-    /// The most that a plan may have been made for, whichever memory counted then.
+    /// The largest budget that an earlier plan may have used, for either kind of frame.
     pub fn most(&self, interval: Span) -> Span {
         self.rest.clipped(interval).max(self.motion.clipped(interval)).max(self.typical())
     }
 
-    /// What a frame costs at the output's miss budget, however much that is.
+    /// The cost of a frame at the output's miss budget, without a limit.
     pub fn tail(&self) -> Span {
         self.memory().tail
     }
 
-    /// What it usually costs.
+    /// The typical cost of a frame.
     pub fn typical(&self) -> Span {
         self.memory().typical.unwrap_or(FIRST_COMPOSE)
     }
 
-    /// Until something moved, motion is taken to cost what everything does.
+    /// The memory for the current frame. Before the first animation, its cost is assumed to equal the cost at rest.
     fn memory(&self) -> &Memory {
         if self.is_motion && self.motion.typical.is_some() { &self.motion } else { &self.rest }
     }
@@ -172,7 +171,7 @@ mod tests {
         let before = cost.budget(INTERVAL);
         frames(&mut cost, 30, true, DEAR);
         assert!(cost.budget(INTERVAL) > DEAR);
-        // The last frame of the motion costs as much.
+        // The last frame of the animation costs as much.
         frames(&mut cost, 1, false, DEAR);
         cost.moves(false);
         assert!(cost.budget(INTERVAL) <= before, "{:?} after {before:?}", cost.budget(INTERVAL));
@@ -181,7 +180,7 @@ mod tests {
     #[test]
     fn frames_that_only_move_planes_are_remembered_by_themselves() {
         let mut cost = ComposeCost::new();
-        assert_eq!(cost.planes_budget(INTERVAL), cost.budget(INTERVAL), "nobody knows");
+        assert_eq!(cost.planes_budget(INTERVAL), cost.budget(INTERVAL), "no such frame was measured yet");
         frames(&mut cost, 100, false, DEAR);
         let composed = cost.budget(INTERVAL);
         for _ in 0..100 {
@@ -210,7 +209,8 @@ mod tests {
         assert!(cost.budget(INTERVAL) > slow && cost.budget(INTERVAL) < INTERVAL, "{:?}", cost.budget(INTERVAL));
         outliers(&mut cost, slow);
         assert_eq!(cost.budget(INTERVAL), INTERVAL);
-        // Longer than a refresh: every second one then has a frame, and that is the one that it was made for.
+        // Longer than a refresh: then every second refresh has a frame, and it is the refresh that the frame
+        // was made for.
         frames(&mut cost, 200, false, INTERVAL * 5 / 4);
         assert!(cost.budget(INTERVAL) > INTERVAL * 5 / 4);
         frames(&mut cost, 1, false, CHEAP);
@@ -222,7 +222,7 @@ mod tests {
         let mut cost = ComposeCost::new();
         frames(&mut cost, 100, false, CHEAP);
         cost.moves(true);
-        assert!(cost.budget(INTERVAL) < DEAR, "nobody knew of the first");
+        assert!(cost.budget(INTERVAL) < DEAR, "the first animation was not expected");
         frames(&mut cost, 30, true, DEAR);
         frames(&mut cost, 500, false, CHEAP);
         cost.moves(true);

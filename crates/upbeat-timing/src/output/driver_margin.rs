@@ -1,7 +1,7 @@
-//! What a driver wants before its own deadline, beyond what it says.
+//! Learns how long before its stated deadline a driver really needs a frame.
 //!
-//! Nobody can ask a driver, so it starts with a guess and goes down while all is well. A margin at which a frame was late
-//! is not tried again for long: each such try costs a frame.
+//! Drivers do not tell, so the margin starts with a guess and shrinks while frames are in time. A margin at which a
+//! frame was late is not tried again for a long time, because each try costs a frame.
 //!
 //! ```text
 //!   margin  ▇▇▆▆▅▅▄▄▃▃│▆▅▅▅▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄
@@ -10,23 +10,22 @@
 
 use crate::time::Span;
 
-/// How much one unexplained miss adds.
+/// An unexplained miss adds this much.
 const STEP: Span = Span::from_micros(250);
-/// A driver that wants more takes a refresh longer, not a margin.
+/// A driver that needs more than this takes a refresh longer, which a margin cannot solve.
 const LIMIT: Span = Span::from_millis(3);
-/// Frames in time after which one part in sixteen is given back.
+/// After this many frames in time the margin shrinks by one sixteenth.
 const PATIENCE: u32 = 120;
-/// A guess that turned out well comes down no further than this: a thread of the kernel has to wake up.
+/// A guessed margin shrinks to this at the least: a kernel thread has to wake up.
 const LEAST_GUESSED: Span = Span::from_micros(150);
-/// Frames in time after which a margin that was once too small may be tried again: ten minutes at 60 Hz. The machine was
-/// perhaps busy then.
+/// After this many frames in time (ten minutes at 60 Hz) a margin that was once too small may be tried again, because
+/// the machine may have been busy then.
 const FORGIVEN_AFTER: u32 = 36_000;
 
-/// A margin that grows with each frame that was in time by our count and missed all the same.
+/// A margin that grows with each frame that was submitted in time but shown late.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DriverMargin {
     now: Span,
-    /// What it started with.
     guess: Span,
     /// The last margin that was too small.
     too_small: Option<Span>,
@@ -39,12 +38,12 @@ impl DriverMargin {
         DriverMargin { now: guess, guess, too_small: None, quiet: 0 }
     }
 
-    /// What to add to the display's lead.
+    /// The margin to add to the display's lead.
     pub const fn get(self) -> Span {
         self.now
     }
 
-    /// A frame was shown: late although it was in time, or not.
+    /// A frame was shown. `unexplained_miss`: late, although it was submitted in time.
     pub fn learn(&mut self, unexplained_miss: bool) {
         if unexplained_miss {
             self.too_small = Some(self.now);

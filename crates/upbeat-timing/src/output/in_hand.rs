@@ -1,14 +1,14 @@
-//! What is known of a refresh before its latch: that all of it is in hand, or that its moment went by.
+//! Whether all content of a refresh has arrived before its latch, and whether a latch was missed.
 //!
-//! With all in hand there are two moments to choose from: as soon as the refresh before has begun, while nothing
-//! unforeseen has happened for a while; else a little before the last one, which forgives a compositor that wakes late or
-//! composes longer than it thought. What clients have drawn for the refresh and committed is in hand, too, and is latched
-//! at the second moment: a commit that nobody was asked for in between is then shown a refresh later.
+//! Complete content can be latched at two moments. While no unforeseen event has happened for a while: as soon as the
+//! previous refresh has begun. Otherwise: a little before the regular latch, which forgives a compositor that wakes
+//! late or composes longer than expected. The second moment also applies when the clients have committed the frames
+//! that they drew for the refresh; a commit without a callback that arrives in between is then shown a refresh later.
 //!
 //! ```text
 //!   present(k-1)                      latch_at(k)   present(k)
-//!       │   ▲ all that is due at k          │            │
-//!       │   └ is here: latch now            └ somebody may still commit for k, or touch something: latch here
+//!       │   ▲ all content that is           │            │
+//!       │   └ due at k: latch now           └ a client may still commit for k, or the user may press: latch here
 //! ```
 
 use super::OutputMachine;
@@ -16,48 +16,51 @@ use crate::calm::Calm;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// After so much of an interval since the refresh before, that one was surely shown: a model's error is far below it.
+/// After this fraction of an interval the previous refresh was surely shown: the error of the vsync model is far
+/// smaller.
 const SETTLED_DIVISOR: i64 = 8;
-/// So much of an interval earlier is a latch for which nobody draws: more than a late wake-up usually costs, less than
-/// anybody sees of a cursor, and one in as many commits that nobody was asked for.
+/// A latch without a drawing client is earlier by this fraction of an interval: more than a late wake-up usually costs.
+/// The latency of a cursor grows invisibly, and one in 16 commits without a callback comes a refresh later.
 const UNHURRIED_DIVISOR: i64 = 16;
 
 impl<T> OutputMachine<T> {
-    /// The first refresh that a client was promised, and for which it has not committed: it may until `ready_by`.
+    /// Sets the first refresh that was promised to a client that has not committed for it yet. It may commit until
+    /// `ready_by`, so that refresh is not latched early.
     pub fn set_promised(&mut self, index: Option<RefreshIndex>) {
         self.promised = index;
     }
 
-    /// That refresh.
+    /// The first promised refresh, if any.
     pub const fn promised(&self) -> Option<RefreshIndex> {
         self.promised
     }
 
-    /// Whether something is to be shown as soon as possible, not at a refresh of its own.
+    /// Whether a frame is needed as soon as possible, not only for a later refresh.
     pub const fn is_pressed(&self) -> bool {
         self.need.is_some()
     }
 
-    /// When content for `index` can be chosen although its latch is later, if all that is due then is here and nobody
-    /// wants anything else: a frame that was drawn ahead needs no compositor that wakes on the dot.
+    /// When complete content for `index` can be latched before its regular latch, if there is no other need. A
+    /// frame that was drawn ahead then does not depend on a punctual wake-up.
     pub fn early_latch(&self, index: RefreshIndex, now: Instant) -> Option<Instant> {
         self.settled(index, now).filter(|_| self.is_in_hand(index))
     }
 
-    /// The same while somebody may want something else yet, but nobody draws for `index`: a little before its latch. So it
-    /// is for what clients have `answered`, drawn for this refresh and committed, unless that is one that was touched.
+    /// Like [`early_latch`](Self::early_latch) when another need may still arise, but no client draws for `index`:
+    /// a little before the regular latch. Also used if clients have `answered`, that is, committed the frames that
+    /// they drew for this refresh, unless the user interacts with a client.
     pub fn unhurried_latch(&self, index: RefreshIndex, now: Instant, answered: bool) -> Option<Instant> {
         let settled = self.settled(index, now).filter(|_| answered || self.is_in_hand(index))?;
         Some((self.latch_at(index) - self.vsync.interval() / UNHURRIED_DIVISOR).max(settled))
     }
 
-    /// Whether all that is to be shown is due at `index`.
+    /// Whether the only need is an update that is due at `index`.
     fn is_in_hand(&self, index: RefreshIndex) -> bool {
         self.need.is_none() && self.due.is_some_and(|due| due.index == index)
     }
 
-    /// When the refresh before `index` is surely on the screen; `None` where that cannot be said, or where somebody was
-    /// promised to be waited for.
+    /// When the refresh before `index` is surely on screen; `None` if that is unknown, or if the latch has to wait
+    /// for a promised frame.
     fn settled(&self, index: RefreshIndex, now: Instant) -> Option<Instant> {
         let is_promised = self.promised.is_some_and(|promised| promised <= index);
         if is_promised || !self.vsync.is_trusted(now) {
@@ -67,22 +70,22 @@ impl<T> OutputMachine<T> {
         Some(before + self.vsync.interval() / SETTLED_DIVISOR)
     }
 
-    /// What has happened lately.
+    /// The recent unforeseen activity, read only.
     pub const fn calm(&self) -> &Calm {
         &self.calm
     }
 
-    /// What has happened lately, to tell more.
+    /// The recent unforeseen activity, to report more.
     pub const fn calm_mut(&mut self) -> &mut Calm {
         &mut self.calm
     }
 
-    /// The latch for `index` passed unused: whoever drives us woke `by` late.
+    /// The latch for `index` passed unused, because the caller woke `by` late.
     pub fn skip(&mut self, index: RefreshIndex, by: Span) {
         self.skipped = Some((index, by));
     }
 
-    /// How late whoever drives us woke for the latch of `index`, if that one passed unused for it.
+    /// How late the caller woke for the latch of `index`, if the latch passed unused for that reason.
     pub fn overslept(&self, index: RefreshIndex) -> Option<Span> {
         self.skipped.filter(|(skipped, _)| *skipped == index).map(|(_, by)| by)
     }

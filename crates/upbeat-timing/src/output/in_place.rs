@@ -1,8 +1,9 @@
-//! Content written into the picture that is being scanned out, ahead of the beam (Presto 3.2.1, position-aware rendering).
+//! Content that is written into the picture during scan-out, ahead of the beam (Presto 3.2.1, position-aware
+//! rendering).
 //!
-//! A row has deadlines of its own, beside `ready_by` of the refresh: what is written before the beam comes is seen in the
-//! refresh that is going on, what is written when it has left, in the next one. Written while the beam is within it would be
-//! torn, and is not.
+//! Each row has deadlines of its own, besides `ready_by` of the refresh. A write that ends before the beam comes is
+//! seen in the present refresh; a write that begins after the beam has left, in the next refresh. A write while the
+//! beam is inside would tear, so it is not made.
 //!
 //! ```text
 //!   present(k)        enters        leaves        present(k+1)     enters
@@ -11,8 +12,8 @@
 //!             row_deadline(k)
 //! ```
 //!
-//! It is for a fixed rate whose phase is known: where the next scan-out begins when a frame is ready, nobody knows who has
-//! none.
+//! This requires a fixed rate with a known phase: with variable refresh the next scan-out begins when a frame is ready,
+//! so its time is unknown.
 
 use super::OutputMachine;
 use crate::beam::{Beam, PixelRect, WriteDecision};
@@ -21,47 +22,47 @@ use crate::estimator::{Estimator, MissBudget, SlidingMaximum};
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// What is known of writing in place on one output.
+/// The scan-out of one output's mode, and the cost of writing in place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InPlace {
-    /// How its mode is scanned; `None`: nobody knows, or nothing may be written.
+    /// How the mode is scanned; `None` if that is unknown or writing in place is off.
     scan: Option<Beam>,
-    /// From the commit to the last pixel.
+    /// Times from a commit to the last written pixel.
     costs: SlidingMaximum<WRITE_WINDOW>,
 }
 
 impl<T> OutputMachine<T> {
-    /// How the mode in force is scanned, where rectangles of the picture on screen may be rewritten.
+    /// Sets how the present mode is scanned, if rectangles of the picture on screen may be rewritten.
     pub fn set_scan(&mut self, scan: Option<Beam>) {
         self.in_place.scan = scan;
     }
 
-    /// How it is scanned, where something may be written in place.
+    /// How the mode is scanned, if writing in place is possible.
     pub const fn scan(&self) -> Option<Beam> {
         self.in_place.scan
     }
 
-    /// How long before the beam content has to be there: what writing it takes, and a margin.
+    /// How long before the beam content has to arrive: the cost of writing it, and a margin.
     pub fn write_budget(&self) -> Span {
-        // As bad as it has been: what is late is torn, or a refresh late.
+        // The largest recent cost, since a late write tears or is a refresh late.
         self.in_place.costs.budget(MissBudget::NONE).unwrap_or(FIRST_WRITE) + WRITE_MARGIN
     }
 
-    /// A rectangle was written, and that took so long from the commit on.
+    /// Learns that a rectangle was written within this time after its commit.
     pub fn wrote(&mut self, took: Span) {
         self.in_place.costs.observe(took);
     }
 
-    /// By when content whose first line is `line` has to be there to be seen in refresh `index`; `None` where nothing is
-    /// written in place.
+    /// The deadline for content whose first line is `line`, to be seen in refresh `index`; `None` if writing in
+    /// place is not possible.
     pub fn row_deadline(&self, index: RefreshIndex, line: i32) -> Option<Instant> {
         let scan = self.beam()?;
         Some(scan.line_start(self.vsync.present(index), line) - self.write_budget())
     }
 
-    /// The first refresh that content whose first line is `line` can reach if it comes at `now`.
+    /// The first refresh that content whose first line is `line` can reach if it arrives at `now`.
     pub fn next_row(&self, line: i32, now: Instant) -> Option<RefreshIndex> {
-        // A deadline lies less than an interval behind its refresh, and less than that before.
+        // A deadline lies less than an interval after or before its refresh.
         let mut index = RefreshIndex(self.vsync.at_or_after(now).0.saturating_sub(1));
         while self.row_deadline(index, line)? < now {
             index = index.next();
@@ -69,8 +70,8 @@ impl<T> OutputMachine<T> {
         Some(index)
     }
 
-    /// When `rect` of a display that is scanned like this is lit by the first refresh whose beam comes to it at `from` or later;
-    /// `None` where nobody knows when that is.
+    /// When the first beam that reaches `rect` at `from` or later lights it, on a display with this scan; `None` if
+    /// the phase is unknown.
     pub fn lit_from(&self, scan: Beam, rect: &PixelRect, from: Instant) -> Option<Instant> {
         if !self.vsync.is_trusted(from) {
             return None;
@@ -85,11 +86,11 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// The refresh in which all of `rect` is seen if it is written from `now` on; `None`: the beam would meet it, or nobody
-    /// knows where it is.
+    /// The refresh in which all of `rect` is seen if it is written from `now` on; `None` if the beam would meet the
+    /// write, or if its position is unknown.
     pub fn seen_in_place(&self, rect: &PixelRect, now: Instant) -> Option<RefreshIndex> {
         let scan = self.in_place.scan?;
-        // The margin is there for the phase, too.
+        // The margin also covers the error of the phase.
         if !self.vsync.is_trusted(now) || self.vsync.error(now) > WRITE_MARGIN {
             return None;
         }
@@ -135,7 +136,7 @@ mod tests {
         let due = |line| machine.row_deadline(index, line).unwrap() - machine.vsync().present(index);
         assert_eq!(due(0), -machine.write_budget());
         assert_eq!(due(500) - due(0), Span::from_micros(8_000));
-        // It can reach a refresh that has begun.
+        // Content can reach a refresh that has begun.
         let begun = machine.vsync().present(index) + Span::from_micros(1_000);
         assert_eq!(machine.next_row(500, begun), Some(index));
         assert_eq!(machine.next_row(0, begun), Some(index.next()));
@@ -152,7 +153,7 @@ mod tests {
         let mut variable = self::machine();
         variable.vsync_mut().set_variable(Some((INTERVAL, INTERVAL * 2)));
         assert_eq!(variable.seen_in_place(&rect, now), None);
-        // Of a display that was left alone for long nobody knows the phase well enough.
+        // After a long idle the phase is not known well enough.
         assert_eq!(self::machine().seen_in_place(&rect, now + Span::from_seconds(60)), None);
     }
 
@@ -162,7 +163,7 @@ mod tests {
         let index = machine.vsync().at_or_after(START).plus(3);
         let enters = scan().enters(machine.vsync().present(index), &rect);
         let seen = |micros| machine.seen_in_place(&rect, enters - Span::from_micros(micros));
-        // Nothing was timed yet, and writing so many pixels takes half a millisecond.
+        // There is no measurement yet, and writing this many pixels takes half a millisecond.
         assert_eq!(seen(1_000), Some(index));
         assert_ne!(seen(550), Some(index), "the beam would meet it where a timer is late");
     }

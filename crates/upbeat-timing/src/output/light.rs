@@ -1,4 +1,4 @@
-//! Frames that were submitted and are not on screen yet: what a GPU still draws of them, and what becomes of them.
+//! Frames that were submitted and are not on screen yet: completion by the GPU, and presentation.
 //!
 //! ```text
 //!   latch ─► composed, submitted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─► presented
@@ -13,32 +13,32 @@ use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 use crate::vsync::{Observation, VsyncModel};
 
-/// What became of a presented frame, for the record.
+/// How a frame was presented, for the frame record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The refresh that it was made for; `None` if nothing of ours was in flight.
+    /// The refresh that the frame was made for; `None` if none of our frames was in flight.
     pub target: Option<RefreshIndex>,
-    /// The refresh that showed it.
+    /// The refresh that showed the frame.
     pub shown: RefreshIndex,
-    /// When. Where the driver's own timestamp is not believed, by the model's grid, but not after it was heard of.
+    /// When it was shown. If the driver's timestamp was refused, this is by the model's grid, but not in the future.
     pub present: Instant,
-    /// What the vsync model made of the timestamp.
+    /// How the vsync model used the timestamp.
     pub observation: Observation,
-    /// It is the first whose moment is known since the display started its refreshes anew.
+    /// This is the first known time of a refresh since the display restarted its refreshes.
     pub found_phase: bool,
-    /// How many refreshes too late it was.
+    /// How many refreshes too late the frame was shown.
     pub late: u64,
-    /// How far after `submit_by` it was submitted; negative: that long before.
+    /// How far after `submit_by` the frame was submitted; negative if before.
     pub submit_overshoot: Span,
 }
 
-/// How many refreshes passed a frame by before the one at `light`, where nobody knew when refreshes are: it was in hand in
-/// time for whatever came later than a lead after it was complete, and was not to be shown before its target.
+/// How many refreshes a frame missed before it was shown at `light`, while the phase was unknown. It could have been
+/// shown by any refresh that was at least `lead` after its completion and not before its target.
 ///
 /// ```text
 ///   guessed grid  │             target│
 ///   complete            ├── lead ──┤
-///   real grid        │             :  │    ●      the first that it could reach, and not one late
+///   real grid        │             :  │    ●      the first refresh that it could reach, so it is not late
 /// ```
 fn refreshes_waited<T>(frame: &Frame<T>, light: Instant, lead: Span, guess: &VsyncModel) -> u64 {
     let could = guess.present(frame.target).max(frame.flight().submitted + lead);
@@ -47,16 +47,16 @@ fn refreshes_waited<T>(frame: &Frame<T>, light: Instant, lead: Span, guess: &Vsy
 }
 
 impl<T> OutputMachine<T> {
-    /// Frame `id`, which is in flight, was drawn at `done`, as its fence says. To be told before it is
-    /// [`presented`](Self::presented): a GPU that was late is not the driver's fault.
+    /// A GPU finished frame `id`, which is in flight, at `done`, as its fence says. Call this before
+    /// [`presented`](Self::presented), so that a late GPU is not blamed on the driver.
     pub fn rendered(&mut self, id: FrameId, done: Instant) {
         let Some(scheduled) = self.frames.complete(id, done) else { return };
         let complete = self.frames.get(id).map_or(done, |frame| frame.flight().submitted);
         self.compose.observe(complete - scheduled, self.vsync.interval());
     }
 
-    /// The scan-out of frame `id` started: what that was, and the frame. One that was not in flight, or is none of ours,
-    /// says nothing about the driver.
+    /// The scan-out of frame `id` started. Returns the outcome and the frame. A frame that was not in flight, or is
+    /// not ours, teaches nothing about the driver.
     pub fn presented(
         &mut self,
         id: FrameId,
@@ -66,7 +66,7 @@ impl<T> OutputMachine<T> {
     ) -> (Outcome, Option<Frame<T>>) {
         let frame = self.frames.take(id);
         let flight = frame.as_ref().filter(|frame| frame.stage() == Stage::InFlight);
-        // What lies off a grid that nobody knew well enough any more is where the grid is.
+        // A timestamp off a grid whose phase had drifted defines the new phase.
         self.vsync.doubt(time, now);
         let found_phase = flight.is_some_and(|flight| {
             let late = refreshes_waited(flight, time, self.submit_lead(), &self.vsync);
@@ -93,16 +93,16 @@ impl<T> OutputMachine<T> {
         self.numbers.shown = self.numbers.shown.max(shown);
         // A refresh that the clock has not reached cannot be spent.
         self.numbers.spent = self.numbers.spent.min(shown.max(self.vsync.at_or_after(now)).next());
-        // Whatever is behind a late frame cannot be shown with it.
+        // Later frames in flight cannot share a refresh with a late frame.
         self.frames.push_back_to(shown.next());
         let target = flight.map(|flight| flight.target);
         let outcome = Outcome { target, shown, present, observation, found_phase, late, submit_overshoot };
         (outcome, frame)
     }
 
-    /// The likeliest refresh for a frame that was shown at a time that nobody knows, and its time: the one `nearest` to now,
-    /// but not before it was submitted. It is on screen by now, wherever the guessed grid has its refreshes: the next light
-    /// that is known may come before the next of these.
+    /// The likeliest refresh and time of a frame whose real time is unknown: the refresh `nearest` to now, but not
+    /// before the submission. The time is not in the future, since the frame is on screen, wherever the guessed
+    /// grid has its refreshes; the next known light may come before the next guessed refresh.
     fn guess_light(&self, nearest: RefreshIndex, flight: Option<&Frame<T>>, now: Instant) -> (RefreshIndex, Instant) {
         let index = flight.map_or(nearest, |flight| nearest.max(self.vsync.at_or_after(flight.flight().submitted)));
         (index, self.vsync.present(index).min(now))

@@ -1,10 +1,10 @@
-//! Every decision of an output that depends on whether its rate is fixed or variable, a function for each. State that only a
-//! variable rate needs is in `cadence`.
+//! Every decision of an output that depends on whether its rate is fixed or variable, one function each. State that
+//! only a variable rate needs is in `cadence`.
 //!
 //! ```text
 //!                      fixed                                     variable
-//!   latch_at           at the miss budget of composing,          as long as composing usually takes:
-//!                      not before what was published             there is no deadline to miss
+//!   latch_at           by the miss budget of composing,          by the typical cost of composing:
+//!                      not before the published deadline         there is no deadline to miss
 //!   next_index         the first that can be reached in time     the next: it waits for a late frame
 //!   submitted frame    for a refresh that shows nothing yet      for its target
 //!   cursor alone       shortly before the deadline,              with the frame that a client draws
@@ -20,7 +20,7 @@ use crate::time::Instant;
 use crate::vsync::Rate;
 
 impl<T> OutputMachine<T> {
-    /// When content for `index` is chosen, by the latest estimate but not before what was published.
+    /// When content for `index` is chosen: by the latest estimate, but not before the published deadline.
     pub fn latch_at(&self, index: RefreshIndex) -> Instant {
         match self.vsync.rate() {
             Rate::Fixed => self.keep_published(index, self.submit_by(index) - self.compose_budget()),
@@ -33,12 +33,12 @@ impl<T> OutputMachine<T> {
         let next = self.vsync.at_or_after(now).max(self.latched().next());
         match self.vsync.rate() {
             Rate::Fixed => self.first_in_time(next, now),
-            // A late frame scans out when it is ready: there is no refresh that it could miss.
+            // A late frame scans out when it is ready: it cannot miss a refresh.
             Rate::Variable(_) => next,
         }
     }
 
-    /// Whether there is a grid, and its phase is not known well enough to wait for a deadline.
+    /// Whether there is a grid, but its phase is not known well enough to wait for a deadline.
     pub(super) fn has_unknown_grid(&self, now: Instant) -> bool {
         match self.vsync.rate() {
             Rate::Fixed => !self.vsync.is_trusted(now),
@@ -46,31 +46,31 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// The refresh that a frame is in flight for which was chosen for `target`, and by when it was to be submitted: `chosen`, as
-    /// it was known then.
+    /// The refresh and the submission deadline of a frame that was chosen for `target` and is submitted now.
+    /// `chosen`: its deadline as known when it was chosen.
     pub(super) fn flies_for(&self, target: RefreshIndex, chosen: Instant) -> (RefreshIndex, Instant) {
         match self.vsync.rate() {
-            // Something else may have been shown meanwhile, late, in the refresh that this was for.
+            // A late frame may have taken this frame's refresh meanwhile.
             Rate::Fixed => (target.max(self.numbers.shown.next()), self.submit_by(target)),
-            // The refresh that is expected by now is the one after this.
+            // The model already expects the following refresh.
             Rate::Variable(_) => (target, chosen),
         }
     }
 
-    /// Whether a frame that only moves planes is latched later than one that is composed.
+    /// Whether a frame that only moves planes is latched later than a composed frame.
     pub(super) fn latches_planes_late(&self) -> bool {
         match self.vsync.rate() {
-            // While a client draws it is not: the client may commit after that later latch was planned, and would be held up.
+            // Not while a client draws: it may commit after that later latch was planned, and would be delayed.
             Rate::Fixed => !self.drawn_for,
             Rate::Variable(_) => false,
         }
     }
 
-    /// Whether a cursor that moves waits for the frame that a client draws.
+    /// Whether a moving cursor waits for the frame that a client draws.
     pub(super) fn holds_cursor(&self) -> bool {
         match self.vsync.rate() {
             Rate::Fixed => false,
-            // Shown alone, it would leave the panel busy when that frame is there.
+            // Shown alone, it would leave the panel busy when the client's frame arrives.
             Rate::Variable(_) => self.drawn_for,
         }
     }
@@ -83,7 +83,7 @@ impl<T> OutputMachine<T> {
         }
     }
 
-    /// How the mode is scanned, where a beam can be met: the moment of the next scan-out is known before its frame is.
+    /// How the mode is scanned, if the beam can be predicted: the time of the next scan-out must not depend on a frame.
     pub(super) fn beam(&self) -> Option<Beam> {
         match self.vsync.rate() {
             Rate::Fixed => self.scan(),

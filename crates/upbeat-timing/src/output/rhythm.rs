@@ -1,6 +1,8 @@
-//! A panel of variable rate shows its picture again when none came for its longest interval, and is busy with that for its
-//! shortest one. What a client that draws a little slower commits meanwhile waits for it. So its refreshes are doubled (or
-//! tripled) evenly: the picture is shown again half-way to when the next one is expected.
+//! Low framerate compensation: when to show the last picture again on a panel with variable refresh.
+//!
+//! The panel repeats its picture after its longest interval without a new picture, and is then busy for its shortest
+//! interval. A client that draws slightly slower would have to wait for that each time. So its refreshes are doubled
+//! (or tripled) evenly: the picture is shown again half-way to the expected next picture.
 //!
 //! ```text
 //!   longest  ├──────────────────────┤
@@ -8,15 +10,16 @@
 //!   doubled  A           A▓▓▓▓▓     B           B▓▓▓▓▓      C            the panel is free when B comes
 //! ```
 //!
-//! Source: D-VSync 4.3 (the rate follows the content); low framerate compensation, as drivers and panels call it.
+//! Source: D-VSync 4.3 (the rate follows the content).
 
 use crate::time::{Instant, Span};
 
-/// Two distances between pictures are one rhythm if they differ by no more than one part in so many.
+/// Two distances between pictures belong to one rhythm if they differ by at most this fraction (1/5).
 const STEADY_PARTS: i64 = 5;
-/// The part of the shortest interval by which a picture may come later than expected, and yet before the panel repeats.
+/// The fraction of the shortest interval by which a picture may be later than expected and still come before the panel
+/// repeats.
 const SLACK_PARTS: i64 = 8;
-/// A picture is shown no more often than so many times: of slower ones nobody sees that they come a little late.
+/// A picture is shown at most this many times: slower pictures may be a little late, which is invisible.
 const MOST_TIMES: i64 = 3;
 
 /// How long the panel surely waits for the next picture.
@@ -24,8 +27,9 @@ pub(super) fn undisturbed((shortest, longest): (Span, Span)) -> Span {
     (longest - shortest / SLACK_PARTS).max(shortest)
 }
 
-/// When a picture that is on screen since `light` is shown again, where the next one comes at `next`, on a panel of this range
-/// of intervals: as often as the panel needs it, evenly. `None` where it need not be, or cannot be, or rests.
+/// When a picture that is on screen since `light` is shown again, if the next comes at `next`, on a panel of this range
+/// of intervals: evenly, as often as the panel needs it. `None` if it is not needed, not possible, or the content
+/// rests.
 pub(super) fn before(next: Instant, light: Instant, (shortest, longest): (Span, Span)) -> Option<Instant> {
     let rest = next - light;
     let undisturbed = undisturbed((shortest, longest));
@@ -33,28 +37,29 @@ pub(super) fn before(next: Instant, light: Instant, (shortest, longest): (Span, 
     ((2..=MOST_TIMES).contains(&times) && rest / times >= shortest).then(|| light + rest / times)
 }
 
-/// The part of the difference between remembered distances by which the next one may be longer, or shorter, than all of them.
+/// The next distance may lie outside the remembered distances by this fraction of their difference (1/4).
 const UNSEEN_PARTS: i64 = 4;
-/// Distances between pictures that are remembered: of one whose frames take now more, now less.
+/// Remembered distances between pictures: enough for a client with varying costs.
 const REMEMBERED: usize = 16;
 
-/// When pictures come, and when the last one is to be shown again.
+/// The rhythm of pictures, and when the last picture is shown again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rhythm {
-    /// The last distances between pictures, zero where there was none yet, and where the next one goes.
+    /// A ring of the last distances between pictures; zero for an unused entry.
     recent: [Span; REMEMBERED],
     place: usize,
-    /// When the last one was there, on screen or not, and how long after the one before.
+    /// When the last picture was ready, on screen or not.
     ready: Option<Instant>,
+    /// How long after the previous picture that was.
     distance: Option<Span>,
     again: Option<Instant>,
-    /// Between a picture and its repetitions.
+    /// The distance between a picture and its repetitions.
     step: Span,
     left: i64,
 }
 
 impl Rhythm {
-    /// A new picture is on screen since `light`, and was there at `ready`, on a panel of this range of intervals.
+    /// A new picture is on screen since `light`, and was ready at `ready`, on a panel of this range of intervals.
     pub fn picture(&mut self, light: Instant, ready: Instant, (shortest, longest): (Span, Span)) {
         let distance = self.ready.replace(ready).map(|last| ready - last);
         let before = std::mem::replace(&mut self.distance, distance);
@@ -75,10 +80,11 @@ impl Rhythm {
             return;
         }
         let first = ready + self.likely().0 - light;
-        // Of some whose frames differ the next may come sooner than that, and would find the panel busy.
+        // With varying costs the next picture may come earlier, and would find the panel busy.
         let has_room = first >= shortest * 2;
         if !has_room && rest <= longest {
-            // The panel can wait for one like the last: shown again, it would hold up more frames than it helps.
+            // The panel can wait for a picture at the same distance: a repetition would delay more frames
+            // than it helps.
             return;
         }
         let is_free = if times == 2 && has_room { first - shortest } else { Span::MAX };
@@ -86,8 +92,8 @@ impl Rhythm {
         self.again = Some(light + self.step);
     }
 
-    /// The shortest and the longest distance to the next picture that are likely, by those remembered: of frames that differ,
-    /// one may take a little more or less than any yet.
+    /// The shortest and the longest likely distance to the next picture: the range of remembered distances, widened
+    /// a little if these differ.
     fn likely(&self) -> (Span, Span) {
         let seen = || self.recent.iter().copied().filter(|distance| *distance > Span::ZERO);
         let least = seen().min().unwrap_or_default();
@@ -96,8 +102,8 @@ impl Rhythm {
         (least - unseen, most + unseen)
     }
 
-    /// The next picture is expected before the panel repeats this one, but some take longer: those would find it busy. So it
-    /// repeats early enough to be free when the first of them may come, if there is time for that.
+    /// The next picture is expected before the panel repeats this one, but a late picture would find the panel
+    /// busy. So, if there is time, repeat early enough that the panel is free for the earliest likely picture.
     fn clear_the_way(&mut self, light: Instant, ready: Instant, (shortest, longest): (Span, Span)) {
         let (least, most) = self.likely();
         let (first, last) = (ready + least - light, ready + most - light);
@@ -120,7 +126,7 @@ impl Rhythm {
         self.again
     }
 
-    /// The last picture is being shown again, or something else is.
+    /// Cancels the repetition, because the last picture or another picture is being shown.
     pub fn stop(&mut self) {
         self.again = None;
     }
@@ -132,7 +138,7 @@ mod tests {
 
     const RANGE: (Span, Span) = (Span::from_millihertz(144_000), Span::from_millihertz(48_000));
 
-    /// Pictures so many milliseconds apart; when the last one is shown again, counted from its light.
+    /// Shows pictures at these distances (milliseconds); returns when the last is shown again, counted from its light.
     fn repetitions(distances: &[f64]) -> Vec<f64> {
         let mut rhythm = Rhythm::default();
         let mut light = Instant::from_nanos(1_000_000_000);

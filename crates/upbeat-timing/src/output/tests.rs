@@ -8,7 +8,7 @@ mod rendered;
 
 use super::*;
 
-/// A latch at `when` for `index` chooses something, and it is submitted at `done`.
+/// A latch at `when` for `index` chooses a frame, which is submitted at `done`.
 fn show(machine: &mut OutputMachine, index: RefreshIndex, when: Instant, done: Instant, composed: Composed) -> FrameId {
     machine.latch(index);
     let id = machine.choose(index, ());
@@ -16,7 +16,7 @@ fn show(machine: &mut OutputMachine, index: RefreshIndex, when: Instant, done: I
     id
 }
 
-/// A frame that was finished ahead for `index` waits, and the display holds it already or does not.
+/// A frame that was finished ahead for `index` waits, in the queue or held by the display.
 fn finish(machine: &mut OutputMachine, index: RefreshIndex, held: bool) -> FrameId {
     let id = machine.record(index, ());
     machine.frames_mut().draw(id);

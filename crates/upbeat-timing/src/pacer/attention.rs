@@ -1,13 +1,13 @@
-//! What the user does with a client: whether his eyes and hands are at it, and in what rhythm his input comes.
+//! The user's interaction with a client: focus, held buttons, and the rhythm of input events.
 
 use super::Pacer;
 use crate::defaults::LINGER;
 use crate::time::{Instant, Span};
 
-/// Input events further apart than this are no rhythm.
+/// Input events further apart than this have no rhythm.
 const RHYTHM_GAP: Span = Span::from_millis(40);
 
-/// What the user does with a client.
+/// The user's interaction with a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Attention {
     focused: bool,
@@ -16,17 +16,17 @@ pub(super) struct Attention {
     interrupted: Option<Instant>,
     /// The last input of any kind.
     input: Option<Instant>,
-    /// How far apart input comes, while it comes in a rhythm.
+    /// The average distance between input events, while they come in a rhythm.
     input_interval: Option<Span>,
 }
 
 impl Pacer {
-    /// Whether the client's window has the focus.
+    /// Sets whether the client's window has the focus.
     pub fn set_focused(&mut self, focused: bool) {
         self.attention.focused = focused;
     }
 
-    /// Whether a button or a finger is down on it.
+    /// Sets whether the user holds a button or a finger down on the window. Counts as an interrupting event.
     pub fn set_held(&mut self, held: bool, now: Instant) {
         self.attention.held = held;
         self.interrupt(now);
@@ -37,18 +37,18 @@ impl Pacer {
         self.attention.focused
     }
 
-    /// Whether a button or a finger is down on it.
+    /// Whether the user holds a button or a finger down on the window.
     pub const fn is_held(&self) -> bool {
         self.attention.held
     }
 
-    /// An input event that interrupts was delivered: button, touch, key press, scroll.
+    /// An interrupting input event was delivered: button, touch, key press, scroll.
     pub fn interrupt(&mut self, now: Instant) {
         self.attention.interrupted = Some(now);
         self.input(now);
     }
 
-    /// Any input event was delivered, motion too.
+    /// Any input event was delivered, including motion.
     pub fn input(&mut self, now: Instant) {
         if let Some(gap) = self.attention.input.map(|last| now - last).filter(|gap| *gap > Span::ZERO) {
             self.attention.input_interval = (gap < RHYTHM_GAP).then(|| match self.attention.input_interval {
@@ -59,21 +59,21 @@ impl Pacer {
         self.attention.input = Some(now);
     }
 
-    /// Whether the user is at it.
+    /// Whether the user interacts with the window: an interrupting event a moment ago, or a held button.
     pub fn is_interactive(&self, now: Instant) -> bool {
         self.attention.held || self.attention.interrupted.is_some_and(|at| now - at < LINGER)
     }
 
-    /// Until when the user counts as being at it, if nothing else happens; `None` if that is over, or while something is
-    /// held down.
+    /// When the interaction ends without further events; `None` if it has ended, or while the user holds a button
+    /// or a finger down.
     pub fn interactive_until(&self, now: Instant) -> Option<Instant> {
         self.attention.interrupted.map(|at| at + LINGER).filter(|until| *until > now && !self.attention.held)
     }
 
-    /// Snaps a just-in-time start to the input event that was just delivered, if no other is expected before it.
-    /// Presto 3.1: the last event that still fits.
+    /// Moves a just-in-time start to the input event that was just delivered, if no further event is expected
+    /// before the start. Presto 3.1: the last event that still fits.
     pub fn snap_to_input(&mut self, now: Instant, interval: Span) {
-        // Slower than the display, the next event is anybody's guess.
+        // Input that is slower than the display cannot be predicted.
         let snaps = self.is_interactive(now) && self.attention.input_interval.is_some_and(|rhythm| rhythm <= interval);
         let next_event =
             self.attention.input.zip(self.attention.input_interval).map(|(last, interval)| last + interval);
@@ -109,7 +109,7 @@ mod tests {
         assert!(pacer.is_interactive(until - Span::from_nanos(1)) && !pacer.is_interactive(until));
     }
 
-    /// Whether a callback that is planned for the end of a refresh is sent with this event of a mouse.
+    /// Whether a callback that is planned for the end of a refresh is sent with this mouse event.
     fn is_snapped_to(pacer: &mut Pacer, now: Instant) -> bool {
         let start = now + ms(6);
         pacer.planned = Some(Planned { target: RefreshIndex(1), start, packed: true });

@@ -1,19 +1,19 @@
-//! What a client's frames cost, kept from the first on: of most clients that rest nobody ever learns one.
+//! The costs of a client's frames. Memory is allocated with the first cost, because most idle clients never have any.
 
 use crate::estimator::{Estimator, MissBudget, WindowQuantile};
 use crate::time::Span;
 
-/// A [`WindowQuantile`] that takes no memory until there is a cost, and all that it ever takes then.
+/// A [`WindowQuantile`] that is allocated, at its full size, with the first cost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Costs<const N: usize>(Option<Box<WindowQuantile<N>>>);
 
 impl<const N: usize> Costs<N> {
-    /// See [`WindowQuantile::exceeding`].
+    /// Forwards to [`WindowQuantile::exceeding`]; 0 without costs.
     pub fn exceeding(&self, limit: Span) -> usize {
         self.0.as_ref().map_or(0, |window| window.exceeding(limit))
     }
 
-    /// See [`WindowQuantile::largest`].
+    /// Forwards to [`WindowQuantile::largest`]; `None` without costs.
     pub fn largest(&self) -> Option<Span> {
         self.0.as_ref()?.largest()
     }

@@ -1,24 +1,24 @@
-//! Calling a client back a period before its cost asks for that.
+//! Early callbacks: calls a client back a period before its cost requires it.
 //!
-//! A rule of the user asks for it; [`Proof`] says whether what the client draws can stand it.
+//! A rule of the user enables this; [`Proof`] finds out whether the client's pictures stay correct.
 
 use super::Pacer;
 use super::proof::{Proof, Verdict};
 use crate::time::{Instant, Span};
 
-/// Whether a client may be called back early.
+/// The user's rule for early callbacks of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EarlyRule {
-    /// Nobody asked for it.
+    /// No rule: never early.
     #[default]
     Off,
-    /// A rule asks for it: once it is proven that the client draws for the time of its callbacks.
+    /// Early, once it is proven that the client draws for the time of its callbacks.
     OnProof,
-    /// A rule asks for it, of Xwayland: it answers for programs that never hear of callbacks.
+    /// A rule exists, but for Xwayland, which answers for X11 programs that do not see callbacks: never early.
     Xwayland,
 }
 
-/// What a pacer keeps for it.
+/// The rule and the proof for early callbacks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EarlyCallbacks {
     rule: EarlyRule,
@@ -26,8 +26,9 @@ pub(super) struct EarlyCallbacks {
 }
 
 impl Pacer {
-    /// Whether it may be called back a period before its cost asks for that. Not while the user is at it, and not before
-    /// it is proven that it draws for the time of its callbacks and not for the moment at which they come.
+    /// Sets the rule for callbacks a period before the client's cost requires it. They are never early while the
+    /// user interacts with the window, nor before it is proven that the client draws for the time that its
+    /// callbacks carry.
     pub fn set_early(&mut self, rule: EarlyRule) {
         if self.early.rule != rule {
             self.early = EarlyCallbacks { rule, proof: Proof::default() };
@@ -35,7 +36,7 @@ impl Pacer {
         }
     }
 
-    /// What is known of whether it may be called back early, if a rule asks for that.
+    /// Whether early callbacks are safe, if a rule enables them.
     pub const fn early_verdict(&self) -> Option<Verdict> {
         match self.early.rule {
             EarlyRule::Off => None,
@@ -44,20 +45,20 @@ impl Pacer {
         }
     }
 
-    /// The time that the callback which is being sent is to carry, where `time` is the refresh before its target.
+    /// The time argument of the callback that is being sent. `time`: the refresh before its target, which is the
+    /// usual argument.
     pub fn tell_time(&mut self, time: Instant, interval: Span, now: Instant) -> Instant {
         let disturbed = self.is_interactive(now);
         let is_tried = self.early.rule == EarlyRule::OnProof;
         if is_tried { self.early.proof.tell(time, interval, disturbed) } else { time }
     }
 
-    /// Whether [`drawn`](Self::drawn) wants to know what the client draws for the callback that it was sent.
+    /// Whether [`drawn`](Self::drawn) needs the picture of the next commit.
     pub const fn wants_fingerprint(&self) -> bool {
         self.early.proof.wants_fingerprint()
     }
 
-    /// The client's picture as of its last commit, by a number that differs where the pixels do; `None` if it cannot be
-    /// read.
+    /// The picture of the client's last commit, as a hash of its pixels; `None` if the pixels cannot be read.
     pub fn drawn(&mut self, picture: Option<u64>) {
         self.early.proof.drawn(picture);
     }

@@ -1,8 +1,9 @@
-//! Never worse than vsync: a client that makes fewer frames than its callbacks at the refresh would let it make is found out.
+//! A safeguard so that pacing is never worse than vsync: it detects clients that make fewer frames than they would with
+//! callbacks at the refresh.
 //!
-//! Whatever was learned of a client may be wrong: its costs, its class, what its commits answer. What cannot be wrong is how
-//! many frames it makes. One that misses many refreshes is called back as early as may be for a moment; if it makes more
-//! frames then, it is paced so for a while.
+//! Everything learned about a client may be wrong: its costs, its class, which callback a commit answers. Only its
+//! number of frames is certain. A client that misses many refreshes is called back as early as possible for a moment.
+//! If it then makes more frames, it is paced that way for a while.
 //!
 //! ```text
 //!   watch ── 3 of 4 refreshes or fewer ────► trial ── more frames ──► at the refresh ── 30 s, 60 s … ──► watch
@@ -10,33 +11,35 @@
 //!     └──────────────────────────────────────────────────────────────┴───────────────────────────────────────┘
 //! ```
 //!
-//! A film of 24 pictures a second, or a client whose frames take two refreshes, is tried and is not faster at the refresh: the
-//! trials, of which each costs it the latency of half a second, become rare.
+//! A film of 24 pictures a second, or a client whose frames take two refreshes, is tried and is not faster at the
+//! refresh. Each trial costs the latency of half a second, so trials become rare.
 
 use crate::time::{Instant, Span};
 
-/// How long frames are counted before it is said that they are few.
+/// The time for which frames are counted before they are judged to be few.
 const WATCHED: Span = Span::from_seconds(1);
-/// How long they are counted while they are called back at the refresh.
+/// The length of a trial with callbacks at the refresh.
 const TRIED: Span = Span::from_millis(500);
-/// How long it has to go on so: half a second says little of a client whose costs vary.
+/// The time after which the result of a trial is checked again: half a second says little about a client with varying
+/// costs.
 const CONFIRMED: Span = Span::from_seconds(3);
-/// The first frames of a trial were begun before it.
+/// The first frames of a trial do not count, because they were begun before it.
 const CHANGE_OVER: u32 = 3;
-/// Frames for no more than this share of the refreshes are few. A client whose costs vary misses one in ten at times, by chance.
+/// Frames are few if they fill at most this share of the refreshes. A client with varying costs sometimes misses one in
+/// ten by chance.
 const ENOUGH: (u32, u32) = (3, 4);
-/// What a trial has to gain, in tenths of all refreshes.
+/// The gain that makes a trial successful, in tenths of all refreshes.
 const GAIN_TENTHS: u32 = 1;
-/// Frames further apart than so many refreshes are no run of frames: there was nothing to draw.
+/// A gap of more than this many refreshes is a pause: the client had nothing to draw.
 const PAUSE: i64 = 4;
-/// How long a client is called back at the refresh that was faster so, the first time.
+/// How long a client stays at the refresh after its first successful trial.
 const HELD: Span = Span::from_seconds(30);
-/// How long one is not tried again that was not, the first time.
+/// How long no further trial is made after the first failed trial.
 const RESTED: Span = Span::from_seconds(10);
-/// Both double each time up to this.
+/// Both times double with each repetition, up to this.
 const LONGEST: Span = Span::from_seconds(600);
 
-/// Frames made, of so many refreshes.
+/// The number of frames within a number of refreshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     frames: u32,
@@ -48,7 +51,7 @@ impl Count {
         self.frames * ENOUGH.1 <= self.refreshes * ENOUGH.0
     }
 
-    /// Whether it is more, by what a trial has to gain, than `before`.
+    /// Whether the share of frames exceeds `before` by the gain of a successful trial.
     const fn is_more_than(self, before: Count) -> bool {
         let (now, then) = (self.frames * before.refreshes * 10, before.frames * self.refreshes * 10);
         now >= then + GAIN_TENTHS * self.refreshes * before.refreshes
@@ -59,7 +62,7 @@ impl Count {
 enum Phase {
     #[default]
     Watch,
-    /// What it made before; and its frames that do not count yet.
+    /// `before`: the count before the trial; `change_over`: frames that do not count yet.
     Trial {
         before: Count,
         change_over: u32,
@@ -73,28 +76,28 @@ enum Phase {
     },
 }
 
-/// What a client is called back at the refresh for.
+/// Why a client is called back at the refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guarded {
-    /// To see whether it makes more frames then.
+    /// A trial, to see whether it then makes more frames.
     Trial,
-    /// It was seen to.
+    /// A trial has shown that it makes more frames.
     Faster,
 }
 
-/// Watches how many frames a client makes.
+/// Watches the number of frames that a client makes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Guard {
     phase: Phase,
     count: Count,
     answered: Option<Instant>,
-    /// How often in a row a trial ended as the last one did.
+    /// The number of successful (or failed) trials in a row.
     faster: u32,
     not_faster: u32,
 }
 
 impl Guard {
-    /// What it is called back at the refresh for, if it is.
+    /// Why the client is called back at the refresh, if it is.
     pub const fn at_refresh(&self) -> Option<Guarded> {
         match self.phase {
             Phase::Trial { .. } => Some(Guarded::Trial),
@@ -103,8 +106,8 @@ impl Guard {
         }
     }
 
-    /// The client answered a callback at `now`, where refreshes are `interval` apart. `touched`: somebody is at it and
-    /// wants its answers soon, so that nothing is tried.
+    /// The client answered a callback at `now`; refreshes are `interval` apart. `touched`: the user interacts with
+    /// it and expects a quick response, so no trial is made.
     pub fn answered(&mut self, now: Instant, interval: Span, touched: bool) {
         let Some(before) = self.answered.replace(now) else { return };
         let gap = now - before;
@@ -125,7 +128,7 @@ impl Guard {
             Phase::Trial { .. } | Phase::AtRefresh { .. } | Phase::Watch => {}
         }
         self.count.frames += 1;
-        // Rounded: an answer is now earlier, now later within its refresh.
+        // Rounded, because answers vary within a refresh.
         let refreshes = ((gap + interval / 2).as_nanos() / interval.as_nanos().max(1)).max(1);
         self.count.refreshes += u32::try_from(refreshes).unwrap_or(1);
         self.judge(now, interval);
@@ -159,7 +162,7 @@ impl Guard {
         }
     }
 
-    /// It is not faster at the refresh.
+    /// The client is not faster at the refresh.
     fn give_up(&mut self, now: Instant) {
         (self.faster, self.not_faster) = (0, self.not_faster + 1);
         self.watch(Phase::Rest { until: now + doubled(RESTED, self.not_faster) });
@@ -169,7 +172,7 @@ impl Guard {
         (self.phase, self.count) = (phase, Count::default());
     }
 
-    /// What was counted says nothing.
+    /// Discards the present count, because it means nothing.
     fn start_over(&mut self) {
         self.count = Count::default();
         if matches!(self.phase, Phase::Trial { .. }) {
@@ -178,7 +181,7 @@ impl Guard {
     }
 }
 
-/// `first`, doubled with each time after the first.
+/// `first`, doubled with each repetition after the first.
 fn doubled(first: Span, times: u32) -> Span {
     (first * (1_i64 << times.saturating_sub(1).min(10))).min(LONGEST)
 }
@@ -200,7 +203,8 @@ mod tests {
             Client { guard: Guard::default(), now: Instant::ZERO + Span::from_seconds(1), tries: 0 }
         }
 
-        /// Answers for `span`, each frame so many refreshes after the one before: otherwise, and at the refresh.
+        /// Answers callbacks for `span`. The closures give the distance of each frame in refreshes:
+        /// `otherwise`, and `at_refresh`.
         fn play(&mut self, span: Span, otherwise: impl Fn(u32) -> i64, at_refresh: impl Fn(u32) -> i64) {
             let end = self.now + span;
             let mut number = 0;

@@ -1,5 +1,5 @@
-//! A client whose frames are written in place is called back for a row, not for a refresh: it is planned back from the
-//! moment at which the beam comes to what it draws (`upbeat-lab/interaction` does the same).
+//! Callbacks for frames that are written in place. The deadline is the moment at which the beam reaches the client's
+//! first row, not the latch of the refresh (`upbeat-lab/interaction` does the same).
 //!
 //! ```text
 //!   present(k)            call back          row_deadline(k)     beam
@@ -13,32 +13,33 @@ use crate::target::RefreshIndex;
 use crate::time::Instant;
 
 impl Pacer {
-    /// Its next frame is expected to be written in place, from line `line` of the output on; `None`: with a whole picture.
+    /// Says that the next frame is expected to be written in place, from line `line` of the output on; `None`:
+    /// shown as a whole picture.
     pub const fn set_row(&mut self, line: Option<i32>) {
         self.row = line;
     }
 
-    /// The first line of what it is expected to have written in place.
+    /// The first line of the expected write in place, if any.
     pub const fn row(&self) -> Option<i32> {
         self.row
     }
 
-    /// The line that counts: one that is called back two periods ahead has no use for it.
+    /// The line that determines the deadline. With a second period of slack it is ignored.
     fn near_row(&self) -> Option<i32> {
         self.row.filter(|_| !self.second_period)
     }
 
-    /// When its frame for `target` has to be there.
+    /// The deadline for the client's frame for `target`.
     pub fn deadline<T>(&self, target: RefreshIndex, output: &OutputMachine<T>) -> Instant {
         self.row_deadline(target, output).unwrap_or_else(|| output.latch_at(target))
     }
 
-    /// The same where it is written in place.
+    /// The deadline if the frame is written in place.
     pub(super) fn row_deadline<T>(&self, target: RefreshIndex, output: &OutputMachine<T>) -> Option<Instant> {
         output.row_deadline(target, self.near_row()?)
     }
 
-    /// The first refresh that a frame of it can reach that is there at `now`; `otherwise` where it is not written in place.
+    /// The first refresh that a frame committed at `now` can reach; `otherwise` if it is not written in place.
     pub(super) fn reaches<T>(&self, now: Instant, output: &OutputMachine<T>, otherwise: RefreshIndex) -> RefreshIndex {
         self.near_row().and_then(|line| output.next_row(line, now)).unwrap_or(otherwise)
     }

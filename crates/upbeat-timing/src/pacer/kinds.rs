@@ -1,4 +1,4 @@
-//! What a pacer plans, what it waits for, what it learns, and the words for it.
+//! The types of a pacer: reasons, plans, open callbacks, commits and answers.
 
 use crate::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
 use crate::estimator::MissBudget;
@@ -6,63 +6,65 @@ use crate::id::UpdateId;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// Why a client is paced as it is.
+/// Why a client has its present pacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Too few frames are known.
+    /// Too few frames were observed.
     #[default]
     New,
-    /// Asked for by the configuration or a message.
+    /// The configuration or a message sets it.
     Configured,
-    /// Its cost at the miss budget fits into a period.
+    /// The client's cost at the miss budget fits into a period.
     Fits,
-    /// It is being touched and does not fit: started right after the latch.
+    /// The user interacts with it, and its cost does not fit: started right after the latch.
     Interactive,
-    /// It is not being touched and does not fit: as much of a second period of slack as its miss budget asks for.
+    /// No interaction, and its cost does not fit: as much of a second period of slack as its miss budget requires.
     FreeRunning,
-    /// A rule asks for it, and it is proven that it draws for the time of its callbacks: they come a period earlier.
+    /// A rule enables it, and the client is proven to draw for the time of its callbacks: they come a period earlier.
     Early,
-    /// It runs on its own clock.
+    /// The client runs on its own clock.
     OwnClock,
-    /// It queues its commits.
+    /// The client queues its commits.
     Queued,
-    /// It does not fit, and cannot use a second period: too few buffers.
+    /// The cost does not fit, and the client has too few buffers for a second period.
     FewBuffers,
-    /// It makes few frames: for half a second it is called back at the refresh, to see whether it makes more then.
+    /// The client makes few frames: half a second of callbacks at the refresh, to see whether it then makes more.
     Tried,
-    /// It was seen to make more frames when it is called back at the refresh.
+    /// A trial has shown that the client makes more frames with callbacks at the refresh.
     Faster,
 }
 
 impl Reason {
-    /// A few words for reports.
+    /// A short text for reports.
     pub const fn words(self) -> &'static str {
         match self {
             Reason::New => "too few frames seen",
             Reason::Configured => "configured",
             Reason::Fits => "its cost fits into a refresh",
-            Reason::Interactive => "touched, and its cost does not fit: called back right after the latch",
+            Reason::Interactive => {
+                "the user interacts with it, and its cost does not fit: called back right after the latch"
+            }
             Reason::FreeRunning => {
-                "not touched, and its cost does not fit: as much of two periods as its miss budget asks for"
+                "no interaction, and its cost does not fit: as much of two periods as its miss budget requires"
             }
             Reason::Early => {
-                "a rule asks for it, and it is proven to draw for the time of its callbacks: called back early"
+                "a rule enables it, and it is proven to draw for the time of its callbacks: called back early"
             }
             Reason::OwnClock => "it runs on its own clock",
             Reason::Queued => "it queues its commits",
-            Reason::Tried => "it makes few frames: tried whether it makes more when it is called back at the refresh",
+            Reason::Tried => "it makes few frames: a trial whether it makes more when it is called back at the refresh",
             Reason::Faster => "it makes more frames when it is called back at the refresh",
             Reason::FewBuffers => "its cost does not fit, and it has too few buffers for a second period",
         }
     }
 }
 
-/// The shares of frames that may be late.
+/// The shares of a client's frames that may be late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissBudgets {
-    /// While nobody is touching the window.
+    /// The share while the user does not interact with the window.
     pub free_running: MissBudget,
-    /// While somebody is.
+    /// The share during interaction.
     pub interactive: MissBudget,
 }
 
@@ -72,71 +74,71 @@ impl Default for MissBudgets {
     }
 }
 
-/// The callback that is planned.
+/// A planned frame callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Planned {
     /// The refresh that the client is to draw for.
     pub target: RefreshIndex,
-    /// When to call back.
+    /// When to send the callback.
     pub start: Instant,
-    /// Whether the start may be moved by packing: only just-in-time starts are.
+    /// Whether packing may move the start: only just-in-time starts may move.
     pub packed: bool,
 }
 
 /// A callback that was sent and not answered yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenCallback {
-    /// The refresh that it draws for.
+    /// The refresh that the client draws for.
     pub target: RefreshIndex,
-    /// When the callback was to be sent.
+    /// When the callback was planned to be sent.
     pub scheduled: Instant,
     /// When it was sent.
     pub sent: Instant,
-    /// From then on nobody expects an answer: there was nothing to draw.
+    /// After this moment no answer is expected, because the client has nothing to draw.
     pub expected_until: Instant,
-    /// The one before was not answered yet: whoever asks for the next callback before it draws may answer that one. What
-    /// it takes is not known then.
+    /// The previous callback was not answered yet. A client that requests the next callback before it draws may
+    /// answer either, so its cost is unknown.
     pub overlaps: bool,
-    /// A frame waits for that refresh already: this one is fresher, if it makes it.
+    /// A frame already waits for that refresh: this one is fresher, and replaces it if it is in time.
     pub is_second: bool,
-    /// CPU time of the client then.
+    /// CPU time of the client when the callback was sent.
     pub(super) cpu: Option<Span>,
     pub(super) cpu_outside: Option<Span>,
     pub(super) offset: Span,
 }
 
-/// New content of a client.
+/// A commit with new content of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Content {
-    /// When it came.
+    /// When the commit was read.
     pub at: Instant,
-    /// The next refresh by then.
+    /// The first refresh that the content could reach then.
     pub reaches: RefreshIndex,
-    /// CPU time of the client by then.
+    /// CPU time of the client until then.
     pub cpu: Option<Span>,
-    /// It carries a fifo barrier or a time stamp.
+    /// The commit carries a fifo barrier or a time stamp.
     pub queued: bool,
     /// Other clients were drawing meanwhile.
     pub contended: bool,
-    /// A device is still drawing it; [`Pacer::finished`](super::Pacer::finished) says when it was done.
+    /// A GPU still draws the content; [`Pacer::finished`](super::Pacer::finished) reports when it is done.
     pub unfinished: Option<UpdateId>,
 }
 
 /// A commit that answered a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The callback.
+    /// The callback that was answered.
     pub drawing: OpenCallback,
     /// From the scheduled callback to the commit.
     pub wall: Span,
-    /// CPU time of the client meanwhile.
+    /// CPU time of the client in between.
     pub cpu: Option<Span>,
-    /// The budget that it had been given.
+    /// The client's budget when it was called back.
     pub budget: Span,
-    /// The client had nothing to draw for a while: this took long, and says nothing about what its frames take.
+    /// The client paused because it had nothing to draw, so the time says nothing about its costs.
     pub pause: bool,
-    /// Show it at this refresh, not before: the one that it was drawn for, which a later latch will reach.
+    /// Show the content not before this refresh: its target, although an earlier latch could take it.
     pub hold: Option<RefreshIndex>,
-    /// All of it was drawn; else a device still draws some.
+    /// Whether the content is finished; otherwise a GPU still draws it.
     pub is_done: bool,
 }

@@ -1,4 +1,4 @@
-//! For which refresh a client is called back, when, and with how many periods of slack.
+//! Plans a client's callback: for which refresh, when, and with how many periods of slack.
 
 use super::variable::furthest;
 use super::{FIRST_FRAMES, Guarded, HICCUPS, Pacer, Planned, Reason, SLACK_EVIDENCE, SLACK_RETURN_DIVISOR};
@@ -10,13 +10,14 @@ use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 use crate::vsync::Rate;
 
-/// Buffers that a client needs for a second period, if it draws when it is called back: one that is shown, one to draw into.
+/// Buffers for a second period of a client that draws after its callback: one is shown, one is drawn into.
 const BUFFERS_TO_DRAW: usize = 2;
-/// The same for one that answers at once and draws its next frame after that, and so is always a buffer ahead.
+/// Buffers for a second period of a gated client, which draws its next frame after its answer and so is always a buffer
+/// ahead.
 const BUFFERS_TO_GATE: usize = 5;
 
 impl Pacer {
-    /// Chooses the way of pacing for this moment, and says why.
+    /// Chooses the pacing for this moment, with its reason.
     pub(super) fn choose<T>(&mut self, now: Instant, output: &OutputMachine<T>) {
         let was_ahead = std::mem::take(&mut self.second_period);
         self.reason = self.reason_by_kind().unwrap_or_else(|| self.reason_by_cost(now, output, was_ahead));
@@ -24,7 +25,7 @@ impl Pacer {
         self.second_period = asked_for && output.vsync().rate().has_periods();
     }
 
-    /// Why it is paced as it is whatever its frames cost; `None` if that depends on what they do.
+    /// The reason for a pacing that does not depend on the frames' costs; `None` if the costs decide.
     pub(super) fn reason_by_kind(&self) -> Option<Reason> {
         if !matches!(self.wish, PacingWish::Auto | PacingWish::Ahead) {
             return Some(Reason::Configured);
@@ -38,8 +39,8 @@ impl Pacer {
         }
     }
 
-    /// Whether its answers come when its own time has come, however it is called back: none of them is late. Not of one that was
-    /// seen to make more frames when it is called back sooner.
+    /// Whether the client commits at its own times, independent of callbacks, so that its frames are never late.
+    /// Not if a trial has shown that it makes more frames when its callbacks come sooner.
     pub fn has_own_time(&self) -> bool {
         self.class() == Class::OwnClock && self.guard.at_refresh() != Some(Guarded::Faster)
     }
@@ -49,11 +50,11 @@ impl Pacer {
         if samples < FIRST_FRAMES {
             return Reason::New;
         }
-        // Frames that wait hide one that takes long, before any has.
+        // Waiting frames hide a long frame, before the first long frame occurs.
         if self.is_early() && self.has_spare_buffers() && !self.is_interactive(now) {
             return Reason::Early;
         }
-        // What a client has that is started right after one latch and must be ready for the next.
+        // The time for a client that starts right after one latch and must be ready for the next.
         let available = output.vsync().interval() - self.margin.get();
         let expected = samples as u64 * u64::from(self.budgets.free_running.as_ppm()) / 1_000_000;
         let mut allowed = (expected as u32).max(HICCUPS);
@@ -64,7 +65,7 @@ impl Pacer {
         if too_long <= allowed {
             return Reason::Fits;
         }
-        // One of which no frame fits would be late with each: what it draws then is not newer, only rarer.
+        // A client whose frames never fit would always be late: its content would not be newer, only rarer.
         let fits_mostly = self.wall.typical().is_none_or(|typical| typical <= available);
         if self.is_interactive(now) && fits_mostly {
             return Reason::Interactive;
@@ -75,8 +76,9 @@ impl Pacer {
         if self.has_spare_buffers() { Reason::FreeRunning } else { Reason::FewBuffers }
     }
 
-    /// Whether a second period cannot leave it without a buffer to draw into. Of one that is gated two wait, one is on the
-    /// screen, and where a light is late one more: Mesa's software rasteriser, which has four, crashes when it finds none free.
+    /// Whether a second period always leaves the client a buffer to draw into. A gated client has two waiting
+    /// buffers, one on screen, and one more after a late light. Mesa's software rasteriser, which has four, crashes
+    /// when none is free.
     fn has_spare_buffers(&self) -> bool {
         self.buffers >= if self.class() == Class::Gated { BUFFERS_TO_GATE } else { BUFFERS_TO_DRAW }
     }
@@ -93,19 +95,19 @@ impl Pacer {
         Planned { target, start: (refresh + AFTER_REFRESH).max(now), packed: false }
     }
 
-    /// Two periods before its refresh: at once, but never more often than the display refreshes.
+    /// A callback two periods before its refresh: at once, but never more often than the display refreshes.
     pub(super) fn plan_two_ahead<T>(&self, now: Instant, offset: Span, output: &OutputMachine<T>) -> Planned {
         let target = self.reachable(now, output);
         let earliest = output.vsync().present(RefreshIndex(target.0.saturating_sub(2)));
         Planned { target, start: (earliest + offset).max(now), packed: false }
     }
 
-    /// Within the two periods before its refresh, as late as its miss budget allows: latency against drops.
+    /// A callback within the two periods before its refresh, as late as the miss budget allows: latency against drops.
     fn plan_within_two<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
-        // The commit before this one may still wait for its refresh; this one is drawn for the next after that.
+        // The previous commit may still wait for its refresh; this frame is for the following refresh.
         let earliest = self.plan_two_ahead(now, AFTER_REFRESH, output);
         let Some(needed) = self.wall.budget(self.budgets.free_running) else { return earliest };
-        // No margin that learns: it would rise with every miss that the budget allows.
+        // Without the learned margin, which would rise with every miss that the budget allows.
         let latest = output.latch_at(earliest.target) - needed - CLIENT_FLOOR;
         Planned { start: earliest.start.max(latest), ..earliest }
     }
@@ -131,7 +133,7 @@ impl Pacer {
         if self.deadline(target, output) - budget < now && last < now + typical {
             target = target.next();
         }
-        // Others have another deadline: packed with them it would be called back for theirs.
+        // A row has a deadline of its own, so it cannot be packed with other clients.
         Planned { target, start: (self.deadline(target, output) - budget).max(now), packed: row.is_none() }
     }
 }
@@ -157,7 +159,7 @@ mod tests {
         pacer
     }
 
-    /// The fewest buffers with which it is given a second period.
+    /// The fewest buffers with which the client gets a second period.
     fn fewest_buffers(mut pacer: Pacer) -> usize {
         (1..100).find(|count| (pacer.buffers(*count), pacer.has_spare_buffers()).1).unwrap()
     }

@@ -1,64 +1,65 @@
-//! Proof by pixels that a client draws for the time that its callbacks carry, and not for the moment at which they come.
+//! Proves by its pixels that a client draws for the time that its callbacks carry, not for the moment at which they
+//! come.
 //!
-//! Only such a client may be called back early: any other would show what moves a refresh too late. Names and versions
-//! prove nothing, so now and then, while nobody is at the window, the time that a callback carries is taken apart from its
-//! moment: two callbacks in a row, a refresh or more apart, carry the *same* time.
+//! Only such a client may be called back early: any other client would show its motion a refresh too late. Names and
+//! versions prove nothing. So from time to time, while the user does not interact with the window, the time argument is
+//! separated from the moment: two callbacks in a row, a refresh or more apart, carry the *same* time.
 //!
 //! ```text
 //! moment     k        k+1      k+2
-//! told       T(k)     T(k)     T(k+2)
+//! sent time  T(k)     T(k)     T(k+2)
 //! picture    first    again    after
 //!
-//! draws for the time told    first = again ≠ after     a trial passed
+//! draws for the time sent    first = again ≠ after     a trial passed
 //! reads its own clock        first ≠ again             a trial failed
 //! counts its frames          first ≠ again             a trial failed
-//! nothing moves              first = again = after     tells nothing
+//! nothing moves              first = again = after     says nothing
 //! ```
 //!
-//! What it costs is a repeated frame for each trial that is passed. A client that draws a new picture every second refresh
-//! by its own clock, or every *n*th, passes a trial by chance as often as it fails one: it depends on the refresh at which
-//! the trial starts. So trials start at irregular refreshes, and [`PASSES`] have to be passed in a row. One that
-//! fails may be an accident, a message that came in just then perhaps; [`FAILURES`] are not. A client that answers with
-//! what it drew before it was called (GL over Wayland does) fails: its pictures are those of the callback before.
+//! Each passed trial costs a repeated frame. A client that draws a new picture every second (or *n*th) refresh by its
+//! own clock passes a trial by chance as often as it fails: it depends on the refresh at which the trial starts. So
+//! trials start at irregular refreshes, and [`PASSES`] trials in a row must pass. A single failed trial may be an
+//! accident, such as a chat message that arrives just then; [`FAILURES`] are not. A client that answers with a frame
+//! that it drew before the callback (GL over Wayland does) fails, because its pictures are those of the previous
+//! callback.
 
 use crate::time::{Instant, Span};
 
-/// Trials that have to be passed in a row. By chance, at one in two each, one client in 2048 does that before its second
-/// failure.
+/// Trials that must be passed in a row. At odds of one in two each, one client in 2048 passes by chance before its
+/// second failure.
 const PASSES: u8 = 12;
-/// Trials that may not be failed before the proof is made: the first may be an accident.
+/// The number of failed trials that refute a client; the first may be an accident.
 const FAILURES: u8 = 2;
-/// The fewest callbacks between two trials: far enough apart for the repeated frames not to be seen as a rhythm.
+/// The fewest callbacks between two trials: far enough apart that the repeated frames are not visible as a rhythm.
 const SHORTEST_REST: u16 = 14;
-/// How many different rests there are: more than the refreshes after which a film's pictures and the display's refreshes
-/// come together again.
+/// The number of different rests: more than the refreshes after which a film's pictures and the display's refreshes
+/// coincide again.
 const RESTS: u16 = 13;
-/// Callbacks after which a client that has proved it has to do so once more: a minute at 60 Hz. A page in a browser may be
-/// another one by then.
+/// Callbacks after which a proven client is tried again: a minute at 60 Hz. A browser may show another page by then.
 const REST_PROVEN: u16 = 3_600;
-/// Callbacks further apart than so many refreshes are not in a row.
+/// Callbacks further apart than this many refreshes are not in a row.
 const IN_A_ROW: i64 = 4;
 
-/// What is known of how a client uses the time of its callbacks.
+/// Whether a client draws for the time of its callbacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
-    /// Not enough trials were passed yet.
+    /// Too few trials were passed yet.
     #[default]
     Unproven,
-    /// Nothing has moved in it, so it could not be tried.
+    /// Nothing has moved in the client's window, so a trial was impossible.
     Still,
-    /// Its pictures are where they cannot be read: on a GPU, or too large to be read in time.
+    /// The pixels cannot be read: they are on a GPU, or too many to be read in time.
     Unreadable,
-    /// It draws for the time that its callbacks carry.
+    /// The client draws for the time that its callbacks carry.
     Proven,
-    /// Its picture changed while the time did not.
+    /// The client's picture changed while the time did not.
     Refuted,
-    /// It stands for programs that do not know of callbacks.
+    /// The client is Xwayland, which stands for programs that do not know callbacks.
     Xwayland,
 }
 
 impl Verdict {
-    /// A few words for reports.
+    /// A short text for reports.
     pub const fn words(self) -> &'static str {
         match self {
             Verdict::Unproven => "not proven yet that it draws for the time of its callbacks",
@@ -71,10 +72,10 @@ impl Verdict {
     }
 }
 
-/// What the callback was for that was told last.
+/// The part of a trial that the last callback belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Nothing, and so many more.
+    /// Not in a trial, for this many callbacks more.
     Rest(u16),
     First,
     Again {
@@ -85,18 +86,18 @@ enum Step {
     },
 }
 
-/// Tries a client.
+/// Runs the trials of one client.
 #[derive(Clone, Debug)]
 pub struct Proof {
     verdict: Verdict,
     step: Step,
-    /// When the last callback was for, and the time that it carried.
+    /// The usual time of the last callback, and the time that it carried.
     last: Option<(Instant, Instant)>,
-    /// What the client shows, since the step `First`.
+    /// The client's latest picture since the step `First`.
     picture: Option<u64>,
     passes: u8,
     failures: u8,
-    /// What the lengths of the rests are drawn from.
+    /// State of the random generator for the lengths of rests.
     lot: u16,
 }
 
@@ -115,18 +116,18 @@ impl Default for Proof {
 }
 
 impl Proof {
-    /// What is known by now.
+    /// The result of the trials so far.
     pub const fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// Whether [`drawn`](Self::drawn) wants to know of the next picture.
+    /// Whether [`drawn`](Self::drawn) needs the next picture.
     pub const fn wants_fingerprint(&self) -> bool {
         !matches!(self.step, Step::Rest(_))
     }
 
-    /// The time that a callback is to carry which would carry `time`. `interval`: between two refreshes. `disturbed`:
-    /// somebody is at the window, so that what it shows may change for other reasons.
+    /// The time that the next callback carries, where `time` is the usual time. `interval`: between two refreshes.
+    /// `disturbed`: the user interacts with the window, so that its picture may change for other reasons.
     pub fn tell(&mut self, time: Instant, interval: Span, disturbed: bool) -> Instant {
         let follows = self.last.is_some_and(|(last, _)| time > last && time - last <= interval * IN_A_ROW);
         let before = self.last.map_or(time, |(_, told)| told);
@@ -140,7 +141,7 @@ impl Proof {
         told
     }
 
-    /// The client committed this picture; `None` for one that cannot be read.
+    /// The client committed this picture; `None` if it cannot be read.
     pub fn drawn(&mut self, picture: Option<u64>) {
         if !self.wants_fingerprint() {
             return;
@@ -154,7 +155,7 @@ impl Proof {
     }
 
     fn go_on(&mut self) {
-        // A callback that was answered without new content leaves the picture as it was.
+        // An answer without new content leaves the picture unchanged.
         self.step = match (self.step, self.picture) {
             (Step::Rest(0), _) => {
                 self.picture = None;
@@ -170,7 +171,7 @@ impl Proof {
         };
     }
 
-    /// A trial is over.
+    /// Ends a trial with its result.
     fn conclude(&mut self, step: Step, picture: Option<u64>) {
         match (step, picture) {
             (Step::Again { .. }, Some(_)) => self.fail(),
@@ -202,7 +203,8 @@ impl Proof {
         }
     }
 
-    /// The next of 65535 numbers in no order that a client could follow (a xorshift with the triple 7, 9, 8).
+    /// The next of 65535 pseudo-random numbers, so that no client follows their order (a xorshift with the triple
+    /// 7, 9, 8).
     const fn draw_lot(&mut self) -> u16 {
         self.lot ^= self.lot << 7;
         self.lot ^= self.lot >> 9;
@@ -217,7 +219,7 @@ mod tests {
 
     const INTERVAL: Span = Span::from_micros(16_667);
 
-    /// A client that draws a picture from the number of the refresh, the time told and the number of the frame.
+    /// A client that draws a picture from the number of the refresh, the time sent and the number of the frame.
     struct Client<F> {
         proof: Proof,
         refresh: u64,
@@ -231,7 +233,7 @@ mod tests {
             Client { proof: Proof::default(), refresh: 1, frame: 0, repeats: 0, draws }
         }
 
-        /// So many frames, each `every` refreshes.
+        /// Draws this many frames, each `every` refreshes.
         fn play(&mut self, frames: u32, every: u64, disturbed: bool) -> Verdict {
             for _ in 0..frames {
                 let time = Instant::ZERO + INTERVAL * self.refresh as i64;
@@ -297,7 +299,7 @@ mod tests {
     fn what_cannot_be_read_is_not_proven() {
         let mut client = Client::new(|_, _, _| None);
         assert_eq!(client.play(1_000, 1, false), Verdict::Unreadable);
-        assert_eq!(client.repeats, 0, "nor is it told the same time twice");
+        assert_eq!(client.repeats, 0, "and no callback repeats a time");
     }
 
     #[test]

@@ -1,14 +1,14 @@
-//! A client that wishes for it draws twice for a refresh where that fits: what waits is the insurance, and the second frame has
-//! seen newer input ([`TwoShot`](crate::estimator::TwoShot)).
+//! Two-shot rendering of a client that asks for it: it draws twice for a refresh if there is time. The waiting frame is
+//! the insurance, and the second frame shows newer input ([`TwoShot`](crate::estimator::TwoShot)).
 //!
 //! ```text
 //!   called back ──► committed ─ ─ ─ ─ called back again ──► committed   latch_at(k)
-//!        └ budget: what it surely takes ──────┼─────────────────────────────┤
-//!                                             └ what it usually takes ──────┘
+//!        └ budget: high-quantile cost ────────┼─────────────────────────────┤
+//!                                             └ typical cost ───────────────┘
 //! ```
 //!
-//! Half of the second frames are late by design: that says nothing of the margin that its first frames need, nor of which
-//! refresh the next one is for.
+//! Half of the second frames are late by design. So they affect neither the margin of first frames nor the target of
+//! the next.
 
 use super::{FIRST_FRAMES, OpenCallback, Pacer, Planned};
 use crate::defaults::{SECOND_SHOT_WORTH, TWO_SHOT};
@@ -17,16 +17,16 @@ use crate::output::OutputMachine;
 use crate::target::RefreshIndex;
 use crate::time::Instant;
 
-/// What of a second frame is under way.
+/// The state of a second frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SecondShot {
-    /// A frame waits for this refresh, and was begun then.
+    /// The refresh that a first frame waits for, and when that frame was begun.
     insured: Option<(RefreshIndex, Instant)>,
     planned: Option<Planned>,
 }
 
 impl SecondShot {
-    /// The callback that was planned is sent. Whether it is for a second frame.
+    /// The planned callback is sent. Returns whether it is for a second frame.
     pub const fn begin(&mut self) -> bool {
         self.insured = None;
         self.planned.take().is_some()
@@ -37,21 +37,22 @@ impl SecondShot {
         self.insured = (!drawing.is_second).then_some((drawing.target, drawing.sent));
     }
 
-    /// No second frame for what is there.
+    /// Cancels a second frame.
     pub fn forget(&mut self) {
         *self = SecondShot::default();
     }
 }
 
 impl Pacer {
-    /// Whether it is worth asking for a second frame for `refresh`: one waits for it, and the client is not called back.
+    /// Whether a second frame for `refresh` may be requested: a frame waits for it, and the client has no open
+    /// callback.
     pub fn is_insured(&self, refresh: RefreshIndex) -> bool {
         let is_free = self.due.is_none() && self.drawing.is_none();
         is_free && self.second_shot.insured.is_some_and(|(insured, _)| insured == refresh)
     }
 
-    /// The client wishes for a second frame for the refresh that it has committed for: it is called back for it if that fits.
-    /// Returns whether it is. Asked once for each.
+    /// The client asks for a second frame for the refresh that it has committed for. If there is time, a callback
+    /// is planned; returns whether it is. Called once for each first frame.
     pub fn shoot_again<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> bool {
         let Some((target, sampled)) = self.second_shot.insured.take() else { return false };
         let is_usual = self.wall.samples() >= FIRST_FRAMES && !self.second_period && self.row.is_none();
@@ -67,7 +68,7 @@ impl Pacer {
         start.is_some()
     }
 
-    /// The second frame that is planned, unless its refresh was latched meanwhile, or will be before it is there.
+    /// The planned second frame, unless its refresh was latched meanwhile or its latch moment has come.
     pub(super) fn plan_second<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> Option<Planned> {
         let planned = self.second_shot.planned?;
         let is_over = output.latched() >= planned.target || now >= output.latch_at(planned.target);

@@ -1,16 +1,16 @@
-//! Frames that were committed before a device had drawn them: what they cost is known when their fences signal.
+//! Frames that were committed before a GPU had drawn them: their cost is known when their fences signal.
 //!
 //! ```text
 //!   callback ── CPU ──► commit ── GPU ──► finished
 //!      │◄───────────── cost ────────────────►│
 //! ```
 //!
-//! A frame may be several updates: a window's and its subsurfaces'. It is finished when the last of them is, whichever was
-//! committed last.
+//! A frame may consist of several updates: of a window and its subsurfaces. It is finished when all of them are, in any
+//! order.
 //!
-//! Both stages lie between callback and latch. In a row of frames they overlap: while a device draws one, the CPU is at the
-//! next, so that a client whose stages together do not fit into a refresh, but each for itself, makes all of its frames
-//! with a second period of slack.
+//! Both stages lie between callback and latch. In a row of frames they overlap: while the GPU draws one frame, the CPU
+//! works on the next. So if each stage fits into a refresh, but not both together, a client still makes all of its
+//! frames with a second period of slack.
 
 use super::{Cost, OpenCallback, Pacer};
 use crate::id::UpdateId;
@@ -18,22 +18,22 @@ use crate::output::OutputMachine;
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// Frames of a client that a device may be drawing at a time: as many as wait, and one. Those that are forgotten teach nothing.
+/// Frames of a client that a GPU may draw at a time: waiting frames, and one more. Forgotten frames teach nothing.
 const MOST: usize = 4;
-/// Surfaces of one frame that are waited for: a window, what plays in it, and what lies above that. What others take beyond
-/// these is not known.
+/// Surfaces of one frame that are waited for: a window, a video in it, and overlays. The cost of further surfaces is
+/// not measured.
 const MOST_PARTS: usize = 4;
 
-/// Updates of one frame, of different surfaces, that a device draws.
+/// The updates of one frame, of different surfaces, that a GPU draws.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
     updates: [Option<UpdateId>; MOST_PARTS],
-    /// When the last of those was done that are.
+    /// When the last finished update was done.
     finished: Option<Instant>,
 }
 
 impl Parts {
-    /// `update` is one of them. One of the same surface before it is not waited for any more.
+    /// Adds an update. It replaces an earlier update of the same surface.
     pub fn add(&mut self, update: UpdateId) {
         let same = self.updates.iter().position(|known| known.is_some_and(|known| known.surface == update.surface));
         if let Some(slot) = same.or_else(|| self.updates.iter().position(Option::is_none)) {
@@ -41,7 +41,7 @@ impl Parts {
         }
     }
 
-    /// `update` was done at `at`. Whether it is one of them.
+    /// `update` was done at `at`. Returns whether it is a part of this frame.
     pub fn finish(&mut self, update: UpdateId, at: Instant) -> bool {
         let Some(part) = self.updates.iter_mut().find(|part| **part == Some(update)) else { return false };
         *part = None;
@@ -49,7 +49,7 @@ impl Parts {
         true
     }
 
-    /// Whether all of them are done.
+    /// Whether all updates are done.
     pub fn are_done(&self) -> bool {
         self.updates.iter().all(Option::is_none)
     }
@@ -59,17 +59,17 @@ impl Parts {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unfinished {
     pub parts: Parts,
-    /// The callback that it answers.
+    /// The callback that the frame answers.
     pub drawing: OpenCallback,
     pub committed: Instant,
-    /// What is known of its cost by then.
+    /// The cost up to the commit.
     pub cost: Cost,
 }
 
 impl Unfinished {
-    /// The callback, and the cost of both stages, all of its parts being done. `deadline`: when they had to be.
+    /// The callback, and the cost of both stages, once all parts are done. `deadline`: when they had to be done.
     pub fn finished(self, deadline: impl Fn(OpenCallback) -> Instant) -> (OpenCallback, Cost) {
-        // What was finished before it was asked about says that it was there at the commit.
+        // A fence that had signalled before it was checked counts as finished at the commit.
         let at = self.parts.finished.map_or(self.committed, |at| at.max(self.committed));
         let gpu = at - self.committed;
         let Cost { wall, .. } = self.cost;
@@ -77,7 +77,7 @@ impl Unfinished {
     }
 }
 
-/// A client's frames of this kind, the oldest first to be forgotten.
+/// A client's unfinished frames; the oldest is forgotten first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UnfinishedFrames {
     frames: [Option<Unfinished>; MOST],
@@ -90,7 +90,7 @@ impl UnfinishedFrames {
         self.next = (self.next + 1) % MOST;
     }
 
-    /// `update` was done at `at`. Takes out the frame that it was the last part of.
+    /// `update` was done at `at`. Removes and returns the frame if this was its last part.
     pub fn take(&mut self, update: UpdateId, at: Instant) -> Option<Unfinished> {
         let is_in = |frame: &mut Unfinished| frame.parts.finish(update, at);
         let slot = self.frames.iter_mut().find_map(|slot| slot.as_mut().is_some_and(is_in).then_some(slot))?;
@@ -107,14 +107,14 @@ impl UnfinishedFrames {
 }
 
 impl Pacer {
-    /// New content arrived that is not all of its answer: others of its surfaces are still being drawn. A device draws what
-    /// is `unfinished`.
+    /// New content arrived that does not complete the answer, because the client still draws its other surfaces.
+    /// A GPU draws `unfinished`.
     pub fn committed_part(&mut self, unfinished: UpdateId) {
         self.parts.add(unfinished);
     }
 
-    /// A device has drawn what was committed with `update`, at `at`. Returns the cost of the frame, if it answered a callback
-    /// and that was the last of it.
+    /// A GPU has finished drawing `update` at `at`. Returns the target and cost of the frame if it answered a
+    /// callback and this was its last part.
     pub fn finished<T>(
         &mut self,
         update: UpdateId,

@@ -1,19 +1,19 @@
-//! When a client is called back whose frames are shown when they are ready, on a panel of variable rate, and what else of a
-//! pacer depends on whether the rate is fixed or variable.
+//! Callbacks on a panel with variable refresh, and everything else in a pacer that depends on whether the rate is fixed
+//! or variable.
 //!
-//! There is no refresh to miss: a frame that takes long is shown late by no more than it took. But the panel shows nothing
-//! before its shortest interval is over, and one that is finished sooner waits, and grows old. So a client is called back as
-//! late as what its frames *surely* take allows, not as early as what they may take.
+//! There is no refresh to miss: a long frame is shown late by no more than its own delay. But the panel shows nothing
+//! before its shortest interval is over, so a frame that is finished earlier waits and ages. So a client is called back
+//! as late as the *least* cost of its frames allows, not as early as the largest cost requires.
 //!
 //! ```text
 //!   light(k)                      soonest light(k+1)
 //!      │      call back              │
-//!      │         ├─ surely ─┤compose │
+//!      │         ├─ least ──┤compose │
 //!      │         ├─ this one takes longer ──┤compose│ light(k+1)
 //! ```
 //!
-//! Where what frames take lies so far apart that some would be in the panel's way at either end of its range, nobody who does
-//! not touch the client would thank for such a wait: it is called back right after its latch, and makes the more frames.
+//! If costs vary so much that some frames would collide with the panel at either end of its range, such a wait helps
+//! only interactive clients. Other clients are called back right after the latch, and so make more frames.
 
 use super::{FIRST_FRAMES, Guard, OpenCallback, Pacer, Planned};
 use crate::defaults::CLIENT_FLOOR;
@@ -23,24 +23,24 @@ use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 use crate::vsync::{Rate, VsyncModel};
 
-/// The share of frames that may take less than what they surely take: they wait for the panel.
+/// The quantile for the least cost: 1 % of frames take less, and wait for the panel.
 const MAY_WAIT: MissBudget = MissBudget::per_mille(990);
-/// The share that counts as taking no longer than usual.
+/// The quantile for the largest usual cost: 5 % of frames take longer.
 const USUAL: MissBudget = MissBudget::per_mille(50);
 
-/// A frame that takes longer than so many periods (numerator, denominator), and leaves the CPU alone, waits for something.
+/// A frame that takes longer than this many periods (numerator, denominator) with an idle CPU waits for some event.
 const WAITS_PERIODS: (i64, i64) = (3, 2);
 
-/// The refresh that a callback is for which would be for `target`, where the `next` one can be reached.
+/// The refresh that a callback for `target` is really for, if `next` is the next reachable refresh.
 pub(super) fn furthest(target: RefreshIndex, next: RefreshIndex, vsync: &VsyncModel) -> RefreshIndex {
     match vsync.rate() {
         Rate::Fixed => target,
-        // Without a grid there is no refresh further ahead that a frame could be for.
+        // With variable refresh a frame cannot be for a refresh further ahead.
         Rate::Variable(_) => target.min(next.next()),
     }
 }
 
-/// Whether a frame that took so long may have waited for a refresh.
+/// Whether a frame that took this long may have waited for a refresh.
 pub(super) fn outlasts_a_period(took: Span, vsync: &VsyncModel) -> bool {
     match vsync.rate() {
         Rate::Fixed => took > vsync.interval() * WAITS_PERIODS.0 / WAITS_PERIODS.1,
@@ -49,8 +49,8 @@ pub(super) fn outlasts_a_period(took: Span, vsync: &VsyncModel) -> bool {
 }
 
 impl Pacer {
-    /// What the client is given for a frame that packing may move; `None` while too little is known, or where its callback is
-    /// not moved.
+    /// The client's budget for a frame that packing may move; `None` while too few frames are known, or if its
+    /// callback must not be moved.
     pub(super) fn packed_budget(&self, now: Instant, vsync: &VsyncModel) -> Option<Span> {
         match vsync.rate() {
             Rate::Fixed => self.budget(now),
@@ -58,18 +58,18 @@ impl Pacer {
         }
     }
 
-    /// The client answered a callback: whether it makes as many frames as it could.
+    /// The client answered a callback: counts it for the guard.
     pub(super) fn watch_answer(&mut self, now: Instant, drawing: OpenCallback, vsync: &VsyncModel) {
         match vsync.rate() {
             Rate::Fixed if drawing.is_second => {}
             Rate::Fixed => self.guard.answered(now, vsync.interval(), self.is_interactive(now)),
-            // There are no refreshes that it could miss, nor any that it did.
+            // With variable refresh there are no refreshes to miss.
             Rate::Variable(_) => self.guard = Guard::default(),
         }
     }
 
-    /// What the client's frames take at least, on a panel of this range of intervals, and what wakes it up; `None` while too
-    /// little is known, or where it is to be called back at once.
+    /// The least cost of the client's frames, with a margin for its wake-up, on a panel of this range of intervals.
+    /// `None` while too few frames are known, or if the client is to be called back at once.
     pub(super) fn surely(&self, now: Instant, (shortest, longest): (Span, Span)) -> Option<Span> {
         if self.wall.samples() < FIRST_FRAMES {
             return None;
@@ -79,7 +79,7 @@ impl Pacer {
         (fits || self.is_interactive(now)).then_some(least + CLIENT_FLOOR)
     }
 
-    /// Just in time for the moment at which the panel can show its next picture.
+    /// A callback just in time for the moment at which the panel can show its next picture.
     pub(super) fn plan_for_panel<T>(&self, now: Instant, output: &OutputMachine<T>, range: (Span, Span)) -> Planned {
         let target = self.reachable(now, output);
         match self.surely(now, range) {

@@ -1,16 +1,17 @@
-//! From the times of a frame to the reason why it was late.
+//! Derives the reason why a frame was late from its recorded times.
 
 use super::{ClientFrameRecord, FrameRecord, Lost, MissReason, Outcome};
 use crate::time::{Instant, Span};
 
-/// Waking, asking or composing late by less than this explains nothing: it is below what timers and clocks resolve.
+/// A smaller delay of a wake-up, a callback or composing explains nothing: it is below the resolution of timers and
+/// clocks.
 pub const NEGLIGIBLE: Span = Span::from_micros(50);
 
 impl FrameRecord {
-    /// Why the frame was not shown at its target; `None` while it may still be, and when it was.
+    /// Why the frame was not shown at its target; `None` if it was, or still may be.
     ///
-    /// A frame that was submitted too late was late for the larger of two excesses: that of waking over `latch_at` or
-    /// that of composing over its budget.
+    /// The reason of a late submission is the larger of two delays: of the wake-up after `latch_at`, or of
+    /// composing beyond its budget.
     ///
     /// ```text
     ///   latch_at    latched                          composed  submitted
@@ -58,10 +59,10 @@ impl FrameRecord {
 }
 
 impl ClientFrameRecord {
-    /// Why the client's frame was not shown at its target; `None` while it may still be, and when it was.
+    /// Why the client's frame was not shown at its target; `None` if it was, or still may be.
     ///
-    /// `frame` is what the output made for that target, if anything; without it `ready_by` stands for the latch, and
-    /// `overslept` is how late the compositor woke if that is why there is none.
+    /// `frame` is the output's frame for that target, if any. Without it `ready_by` stands for the latch, and
+    /// `overslept` is how late the compositor woke, if that is the reason.
     pub fn diagnose(&self, frame: Option<&FrameRecord>, overslept: Option<Span>, now: Instant) -> Option<MissReason> {
         let late = match self.refreshes_late() {
             Some(refreshes) => refreshes > 0,
@@ -80,7 +81,7 @@ impl ClientFrameRecord {
         }
         let taken = frame.filter(|frame| self.frame == Some(frame.frame));
         match (taken, overslept.filter(|_| frame.is_none())) {
-            // It was in the frame of its target: whatever befell that frame befell it.
+            // It was part of the output's frame, so it shares the fate of that frame.
             (Some(taken), _) => Some(taken.miss.or_else(|| taken.diagnose()).unwrap_or(self.not_composed(ready))),
             (None, Some(by)) => Some(MissReason::WokeLate { by }),
             (None, None) if self.depth > 1 => Some(MissReason::Queued { ahead: self.depth - 1 }),
@@ -127,7 +128,7 @@ mod tests {
         Span::from_micros(micros)
     }
 
-    /// Refresh 6 at 100 ms: latch at 97, submit by 99, composing budgeted with 1.5 ms.
+    /// Refresh 6 at 100 ms: latch at 97, submit by 99, compose budget 1.5 ms.
     fn frame() -> FrameRecord {
         FrameRecord {
             frame: 40,

@@ -1,4 +1,4 @@
-//! What the machine did to the compositor while a frame was missed.
+//! Interference by the machine while a frame was missed: late timers, CPU contention, stolen time.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::miss::Readable;
 use crate::time::{Instant, Span};
 
-/// What kept the compositor's thread from running in a while before a miss was noticed, as the kernel counted it.
+/// Times for which the compositor's thread was kept from running, in the period before a miss was noticed, as the
+/// kernel counted them.
 ///
 /// ```text
 ///   baseline                        due     woken                    noticed
@@ -17,29 +18,30 @@ use crate::time::{Instant, Span};
 ///           ├─ stolen ─┤                                   (sum over all CPUs: time the host gave to others)
 /// ```
 ///
-/// It is evidence, not a verdict: a share of `waited` may have hurt another frame of the same while.
+/// It is evidence, not a verdict: part of `waited` may have delayed another frame of the same period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interference {
-    /// How long the while was.
+    /// The length of the period.
     pub over: Span,
-    /// The most that a wake-up came late after the time that the timer was set for.
+    /// The longest delay of a wake-up after the time that its timer was set for.
     pub timer: Span,
-    /// Ready to run, but in a run queue; `None` where the kernel does not count it.
+    /// Time in which the thread was runnable but waited in a run queue; `None` where the kernel does not count it.
     pub waited: Option<Span>,
-    /// Taken from this machine by its host, a multiple of the kernel's tick; `None` where the kernel does not say.
+    /// CPU time that the host took from this machine (steal), a multiple of the kernel's tick; `None` where the
+    /// kernel does not count it.
     pub stolen: Option<Span>,
 }
 
-/// What the kernel has counted since the thread or the machine started.
+/// Counts of the kernel since the thread or the machine started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelTimes {
-    /// See [`Interference::waited`].
+    /// Time in run queues, as for [`Interference::waited`].
     pub waited: Option<Span>,
-    /// See [`Interference::stolen`].
+    /// Stolen CPU time, as for [`Interference::stolen`].
     pub stolen: Option<Span>,
 }
 
-/// Turns counts into what happened since the last time that anybody looked.
+/// Turns the kernel's counts into the interference since the last restart.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InterferenceMeter {
     since: Instant,
@@ -48,23 +50,23 @@ pub struct InterferenceMeter {
 }
 
 impl InterferenceMeter {
-    /// From `now` on, when the kernel's counts are these.
+    /// Starts a new period at `now`, with these counts of the kernel.
     pub fn restart(&mut self, now: Instant, times: KernelTimes) {
         *self = InterferenceMeter { since: now, before: times, latest_wake: Span::ZERO };
     }
 
-    /// A wake-up came this late.
+    /// A wake-up was late by this much.
     pub fn woke(&mut self, late: Span) {
         self.latest_wake = self.latest_wake.max(late);
     }
 
-    /// Since when it counts.
+    /// The start of the present period.
     pub fn since(&self) -> Instant {
         self.since
     }
 
-    /// What happened until `now`, when the counts are `times`. A count that ran backwards (steal does, after a machine
-    /// moved to another host) says nothing.
+    /// The interference until `now`, when the counts are `times`. A count that ran backwards is ignored (steal does
+    /// so after a machine moved to another host).
     pub fn until(&self, now: Instant, times: KernelTimes) -> Interference {
         let grown = |after: Option<Span>, before: Option<Span>| {
             after.zip(before).map(|(after, before)| after - before).filter(|grown| *grown >= Span::ZERO)

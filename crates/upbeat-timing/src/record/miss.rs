@@ -10,7 +10,7 @@ use crate::time::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lost {
-    /// A newer frame took its place.
+    /// A newer frame replaced it.
     Superseded,
     /// The output was switched off or unplugged.
     Gone,
@@ -20,50 +20,50 @@ pub enum Lost {
     Device,
 }
 
-/// Who could have prevented a miss.
+/// The party that could have prevented a miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Blame {
-    /// The program took longer than it was given.
+    /// The client took longer than its budget.
     Client,
-    /// The compositor woke, asked, composed or submitted too late.
+    /// The compositor woke, called back, composed or submitted too late.
     Compositor,
-    /// The display did not show what it had in time.
+    /// The display did not show a frame that it had in time.
     Display,
-    /// It was decided so.
+    /// A policy decided it.
     Policy,
 }
 
 /// Why a frame was not shown at its target.
 ///
-/// Its [`Display`](fmt::Display) form is the second half of a sentence about the frame: `why_late` of upbeat-record puts the name of
-/// the window or output and the refresh in front.
+/// Its [`Display`](fmt::Display) form is the second half of a sentence about the frame: `why_late` of upbeat-record
+/// puts the name of the window or output and the refresh in front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum MissReason {
-    /// The client drew for longer than it was given.
+    /// The client drew for longer than its budget.
     ClientLate {
         /// From the scheduled callback to the commit (or to its fence).
         took: Span,
-        /// What it was given.
+        /// The client's budget for it.
         budget: Span,
-        /// How much of `took` its process was running, if known: the rest is waiting.
+        /// CPU time of the client within `took`, if known: the rest is waiting.
         cpu: Option<Span>,
-        /// How long after the latch it was ready.
+        /// How long after the latch the frame was ready.
         late_by: Span,
     },
     /// The client had not answered its callback when its refresh came.
     StillDrawing {
-        /// Since the callback was sent.
+        /// Time since the callback was sent.
         waited: Span,
-        /// What it was given.
+        /// The client's budget for it.
         budget: Span,
     },
-    /// The compositor sent the callback late, and in the time that was left the client could not make it.
+    /// The compositor sent the callback late, and the remaining time was too short for the client.
     CallbackLate {
-        /// How late it was sent.
+        /// How late the callback was sent.
         by: Span,
         /// How long the client then took.
         took: Span,
@@ -75,61 +75,61 @@ pub enum MissReason {
     },
     /// Earlier updates of the same surface had to be shown first.
     Queued {
-        /// How many.
+        /// The number of earlier updates.
         ahead: u8,
     },
-    /// It was ready in time, but the output composed nothing for that refresh.
+    /// The frame was ready in time, but the output composed nothing for that refresh.
     NotComposed {
-        /// How long before `ready_by` it was ready.
+        /// How long before `ready_by` the frame was ready.
         early_by: Span,
     },
-    /// Nothing of the window could be seen, so nothing was shown.
+    /// No part of the window was visible, so nothing was shown.
     NotVisible,
     /// The compositor woke late for the latch.
     WokeLate {
-        /// How late.
+        /// Delay of the wake-up.
         by: Span,
     },
     /// Composing took longer than expected.
     ComposeLate {
-        /// What it took.
+        /// The duration of composing.
         took: Span,
-        /// What it was expected to take.
+        /// The expected duration (budget).
         budget: Span,
     },
-    /// The frame was handed over in time, but its rendering finished too late.
+    /// The frame was submitted in time, but its rendering finished too late.
     RenderLate {
         /// How long after `submit_by`.
         by: Span,
     },
-    /// Neither waking nor composing was late, the hand-over was.
+    /// Waking and composing were in time, but the submission was late.
     SubmitLate {
         /// How long after `submit_by`.
         by: Span,
     },
-    /// The display would not take the frame because an earlier one still waited for its flip.
+    /// The display refused the frame because an earlier frame still waited for its flip.
     FlipPending {
-        /// The earlier frame.
+        /// The number of the earlier frame.
         frame: u64,
     },
-    /// The display had the frame in time and showed it late all the same.
+    /// The display had the frame in time but showed it late.
     DisplayFault {
-        /// How many refreshes late.
+        /// How many refreshes late the frame was shown.
         refreshes: u64,
-        /// How long before `submit_by` it had it.
+        /// How long before `submit_by` the display had the frame.
         early_by: Span,
     },
     /// The display took the frame and never showed it.
     DisplayLost {
-        /// Why.
+        /// Why the display lost it.
         reason: Lost,
     },
-    /// It was given up for a newer frame.
+    /// The frame was dropped for a newer frame.
     PolicyDrop,
 }
 
 impl MissReason {
-    /// Who could have prevented it.
+    /// The party that could have prevented the miss.
     pub const fn blame(&self) -> Blame {
         match self {
             MissReason::ClientLate { .. } | MissReason::StillDrawing { .. } | MissReason::FenceLate { .. } => {
@@ -154,7 +154,7 @@ impl fmt::Display for MissReason {
         match *self {
             MissReason::ClientLate { took, budget, cpu, late_by } => {
                 if budget == Span::ZERO {
-                    write!(f, "it took {}, and nothing was known yet of what it takes", Readable(took))?;
+                    write!(f, "it took {}, before its cost was known", Readable(took))?;
                 } else if took > budget {
                     write!(f, "it took {} of the {} budgeted", Readable(took), Readable(budget))?;
                 } else {
@@ -169,7 +169,12 @@ impl fmt::Display for MissReason {
                 write!(f, "it has not answered for {} ({} were budgeted)", Readable(waited), Readable(budget))
             }
             MissReason::CallbackLate { by, took } => {
-                write!(f, "it was asked {} late, after which its {} no longer fitted", Readable(by), Readable(took))
+                write!(
+                    f,
+                    "its callback was sent {} late, after which its {} no longer fitted",
+                    Readable(by),
+                    Readable(took)
+                )
             }
             MissReason::FenceLate { by } => {
                 write!(f, "its commit came in time, but its rendering finished {} after the latch", Readable(by))
@@ -180,7 +185,7 @@ impl fmt::Display for MissReason {
             MissReason::NotComposed { early_by } => {
                 write!(f, "it was ready {} before its deadline, but the output composed nothing", Readable(early_by))
             }
-            MissReason::NotVisible => f.write_str("nothing of it could be seen"),
+            MissReason::NotVisible => f.write_str("no part of it was visible"),
             MissReason::WokeLate { by } => write!(f, "the compositor woke {} late", Readable(by)),
             MissReason::ComposeLate { took, budget } => {
                 write!(f, "composing took {} of the {} budgeted", Readable(took), Readable(budget))
@@ -204,12 +209,12 @@ impl fmt::Display for MissReason {
                 Lost::ModeChange => "the mode of the output changed",
                 Lost::Device => "the display dropped it",
             }),
-            MissReason::PolicyDrop => f.write_str("it was given up for a newer frame"),
+            MissReason::PolicyDrop => f.write_str("it was dropped for a newer frame"),
         }
     }
 }
 
-/// A span as a person reads it: `9.1 ms`, `0.34 ms`, `45 µs`.
+/// A span for people to read: `9.1 ms`, `0.34 ms`, `45 µs`.
 pub(super) struct Readable(pub Span);
 
 impl fmt::Display for Readable {
@@ -256,14 +261,14 @@ mod tests {
         expect![[r#"
             Client: it took 9.1 ms of the 6.2 ms budgeted, 8.9 ms of it CPU
             Client: it was ready 0.34 ms after the latch, having taken 5.0 ms
-            Client: it took 144.0 ms, and nothing was known yet of what it takes
+            Client: it took 144.0 ms, before its cost was known
             Client: it has not answered for 21.0 ms (6.2 ms were budgeted)
-            Compositor: it was asked 1.4 ms late, after which its 4.0 ms no longer fitted
+            Compositor: its callback was sent 1.4 ms late, after which its 4.0 ms no longer fitted
             Client: its commit came in time, but its rendering finished 2.1 ms after the latch
             Policy: 1 earlier update had to be shown first
             Policy: 2 earlier updates had to be shown first
             Compositor: it was ready 45 µs before its deadline, but the output composed nothing
-            Policy: nothing of it could be seen
+            Policy: no part of it was visible
             Compositor: the compositor woke 2.3 ms late
             Compositor: composing took 3.0 ms of the 1.2 ms budgeted
             Compositor: the GPU finished the frame 0.40 ms too late
@@ -271,7 +276,7 @@ mod tests {
             Display: the display was still busy with frame 41
             Display: the display showed it 1 refresh late although it had it 0.80 ms in time
             Display: the display dropped it
-            Policy: it was given up for a newer frame
+            Policy: it was dropped for a newer frame
         "#]]
         .assert_eq(&text);
     }

@@ -1,7 +1,7 @@
-//! What happened to each frame: one record per output frame and one per client frame.
+//! The record of each frame: one per output frame and one per client frame.
 //!
-//! Records are plain data of fixed size. They are filled in as a frame makes its way, kept in a [`Ring`] per output
-//! and per window, and read by the statistics, by `why-late` and by the frame log. No frame is late silently: a record
+//! Records are plain data of fixed size. They are filled in as a frame progresses, kept in a [`Ring`] per output and
+//! per window, and read by the statistics, by `why-late` and by the frame log. No frame is late silently: a record
 //! whose content was not shown at its target names a [`MissReason`] with the figures that prove it.
 //!
 //! ```text
@@ -44,7 +44,7 @@ pub enum Need {
     /// A client's content changed.
     #[default]
     Content,
-    /// A client asked for a callback, with nothing new to show.
+    /// A client requested a callback without new content.
     Callback,
     /// The pointer moved or changed its image.
     Cursor,
@@ -54,100 +54,100 @@ pub enum Need {
     Animation,
     /// A view that is scrolled moved.
     Scroll,
-    /// Someone takes a picture of the output.
+    /// A client captures the output.
     Capture,
     /// The output appeared, changed its mode or was switched on.
     Output,
 }
 
-/// What became of an output's frame.
+/// The outcome of an output's frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// On its way.
+    /// The frame is under way.
     #[default]
     Pending,
-    /// It was on screen.
+    /// The frame was shown.
     Presented,
-    /// It never will be.
+    /// The frame will never be shown.
     Lost(Lost),
     /// Nothing had changed, so nothing was submitted.
     Empty,
 }
 
-/// One frame of one output.
+/// The record of one frame of one output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FrameRecord {
-    /// Which output.
+    /// The output of the frame.
     pub output: OutputId,
     /// The frame's number on its output, in the order of composition.
     pub frame: u64,
-    /// The refresh it was made for.
+    /// The refresh that the frame was made for.
     pub target: RefreshIndex,
     /// When that refresh was expected.
     pub present: Instant,
-    /// The distance to the refresh before it.
+    /// The distance from the previous refresh.
     pub interval: Span,
-    /// Why it was made.
+    /// Why the frame was composed.
     pub need: Need,
     /// How the output was paced.
     pub pacing: Pacing,
-    /// When content was to be chosen.
+    /// The planned time of the latch.
     pub latch_at: Instant,
-    /// When content was chosen.
+    /// When content was really chosen.
     pub latched: Instant,
-    /// When drawing was done, as far as the CPU is concerned.
+    /// When the CPU had finished drawing.
     pub composed: Option<Instant>,
-    /// When the GPU was done, where that is later.
+    /// When the GPU had finished, if that is later.
     pub rendered: Option<Instant>,
     /// When the display had the frame.
     pub submitted: Option<Instant>,
-    /// The earlier frame that was late, and was shown in the refresh that this one was for.
+    /// The earlier frame that was late and took the refresh of this frame.
     pub busy_with: Option<u64>,
-    /// By when the display had to have it.
+    /// The display's deadline for the frame.
     pub submit_by: Instant,
-    /// When it was on screen.
+    /// When the frame was on screen.
     pub presented: Option<Instant>,
     /// The display's count of refreshes at that moment.
     pub sequence: Option<u64>,
-    /// The count at which it was due: that of its target.
+    /// The display's count of refreshes at the target.
     pub due_sequence: Option<u64>,
-    /// What composing was expected to take.
+    /// The expected duration of composing.
     pub compose_budget: Span,
-    /// What it took, from `latched` to `composed` (or `rendered`, where that is later).
+    /// The duration of composing, from `latched` to `composed` (or `rendered`, if that is later).
     pub compose_cost: Span,
-    /// How many pixels were drawn anew.
+    /// The number of pixels that were drawn anew.
     pub damage: u64,
-    /// What became of it.
+    /// The outcome of the frame.
     pub outcome: Outcome,
-    /// Why it was not shown at its target, if it was not.
+    /// Why the frame was not shown at its target, if it was not.
     pub miss: Option<MissReason>,
-    /// What the machine did meanwhile, if it was missed and was to be shown.
+    /// Interference by the machine meanwhile, if the frame was missed.
     pub interference: Option<Interference>,
 }
 
-/// One frame of one client's surface.
+/// The record of one frame of one client's surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientFrameRecord {
-    /// Whose.
+    /// The client of the frame.
     pub client: ClientId,
-    /// Which surface.
+    /// The surface of the frame.
     pub surface: SurfaceId,
     /// The window that the surface belongs to, if any.
     pub window: Option<WindowId>,
-    /// The output that paces it.
+    /// The output that paces the surface.
     pub output: OutputId,
-    /// The refresh it was made for.
+    /// The refresh that the frame was made for.
     pub target: RefreshIndex,
     /// When that refresh was expected.
     pub present: Instant,
-    /// By when content had to be there.
+    /// The deadline for the content.
     pub ready_by: Instant,
-    /// The distance to the refresh before the target.
+    /// The distance from the refresh before the target.
     pub interval: Span,
     /// The newest input event that was sent to the client before it drew, by its own timestamp.
     pub input: Option<Instant>,
-    /// When its callback was to be sent.
+    /// The planned time of its callback.
     pub callback_scheduled: Option<Instant>,
     /// When its callback was sent.
     pub callback_sent: Option<Instant>,
@@ -155,71 +155,71 @@ pub struct ClientFrameRecord {
     pub committed: Option<Instant>,
     /// When the last fence of its buffer had signalled.
     pub ready: Option<Instant>,
-    /// Nobody could say when that was: it was heard of then, and not later.
+    /// `ready` is an upper bound, because the real time is unknown: the compositor was notified then.
     #[serde(default)]
     pub ready_at_most: bool,
-    /// When a latch took it.
+    /// When a latch took the frame.
     pub latched: Option<Instant>,
-    /// The output's frame that took it.
+    /// The number of the output's frame that contains it.
     pub frame: Option<u64>,
-    /// When it was on screen.
+    /// When the frame was on screen.
     pub presented: Option<Instant>,
     /// The display's count of refreshes at that moment.
     pub sequence: Option<u64>,
-    /// The count at which it was due.
+    /// The display's count of refreshes at the target.
     pub due_sequence: Option<u64>,
-    /// How long it was expected to take.
+    /// The expected duration of drawing.
     pub budget: Span,
-    /// How long it took: from `callback_scheduled` (waking late counts) to `ready`.
+    /// The duration from `callback_scheduled` (waking late counts) to `ready`.
     pub cost_wall: Option<Span>,
-    /// How much of that its process was running, where the system tells.
+    /// CPU time of the client within `cost_wall`, where the system can tell.
     pub cost_cpu: Option<Span>,
     /// How the client uses its callbacks.
     pub class: Class,
-    /// How it was paced.
+    /// The pacing of the client.
     pub pacing: Pacing,
-    /// How many whole periods it was given beyond the first.
+    /// The number of whole periods of slack beyond the first.
     pub slack_periods: u8,
-    /// How many of its updates waited when it was committed, itself included.
+    /// The number of waiting updates of the surface when it was committed, this one included.
     pub depth: u8,
-    /// Why it was not shown at its target, if it was not.
+    /// Why the frame was not shown at its target, if it was not.
     pub miss: Option<MissReason>,
-    /// What the machine did meanwhile, if it was missed and was to be shown.
+    /// Interference by the machine meanwhile, if the frame was missed.
     pub interference: Option<Interference>,
 }
 
 impl FrameRecord {
-    /// How many refreshes after its target it was shown; `None` while unknown. By the display's counts where it has
-    /// them, else by time.
+    /// How many refreshes after its target the frame was shown; `None` while unknown. By the display's counts where
+    /// it has them, otherwise by time.
     pub fn refreshes_late(&self) -> Option<u64> {
         refreshes_late(self.present, self.interval, self.presented?, self.due_sequence, self.sequence)
     }
 }
 
 impl ClientFrameRecord {
-    /// How many refreshes after its target it was shown; `None` while unknown.
+    /// How many refreshes after its target the frame was shown; `None` while unknown.
     pub fn refreshes_late(&self) -> Option<u64> {
         refreshes_late(self.present, self.interval, self.presented?, self.due_sequence, self.sequence)
     }
 
-    /// From the callback to light.
+    /// The time from the callback to light.
     pub fn callback_to_light(&self) -> Option<Span> {
         Some(self.presented? - self.callback_sent?)
     }
 
-    /// From the commit to light.
+    /// The time from the commit to light.
     pub fn commit_to_light(&self) -> Option<Span> {
         Some(self.presented? - self.committed?)
     }
 
-    /// From the newest input that the frame can show to light.
+    /// The time from the newest input that the frame can show to light.
     pub fn input_to_light(&self) -> Option<Span> {
         Some(self.presented? - self.input?)
     }
 }
 
-/// Refreshes between target and light, by the display's counts. A count that ran backwards says nothing (a display starts
-/// to count anew, or stands still, while its mode is set): then, and without counts, by time, of which half a period
+/// Refreshes between target and light, by the display's counts. A count that ran backwards means nothing (a display
+/// restarts or stops its count during a mode set). Then, and without counts, the result is by time, and half a period
 /// early or late is still on time.
 fn refreshes_late(
     present: Instant,
@@ -251,10 +251,10 @@ mod tests {
             record.presented = Some(at(presented));
             assert_eq!(record.refreshes_late(), Some(late), "at {presented} ms");
         }
-        // The clock says ten periods, the display's count says one: a suspend lay between.
+        // The clock says ten periods, the display's count says one, because of a suspend in between.
         (record.due_sequence, record.sequence) = (Some(7), Some(8));
         assert_eq!(record.refreshes_late(), Some(1));
-        // A count that ran backwards is none.
+        // A count that ran backwards is ignored.
         record.due_sequence = Some(12);
         assert_eq!(record.refreshes_late(), Some(10));
         (record.due_sequence, record.interval) = (None, Span::ZERO);

@@ -1,20 +1,20 @@
-//! The last so many of anything, without allocation.
+//! A ring buffer of fixed size: the last values of anything, without allocation.
 
-/// A ring of the last `N` values. A new value takes the place of the oldest.
+/// A ring of the last `N` values. A new value replaces the oldest.
 #[derive(Clone, Debug)]
 pub struct Ring<T, const N: usize> {
     slots: [T; N],
-    /// How many values were ever pushed.
+    /// The number of values ever pushed.
     pushed: u64,
 }
 
 impl<T: Copy + Default, const N: usize> Ring<T, N> {
-    /// An empty ring.
+    /// An empty ring; does not allocate.
     pub fn new() -> Self {
         Ring { slots: [T::default(); N], pushed: 0 }
     }
 
-    /// Adds a value.
+    /// Adds a value, which replaces the oldest when the ring is full.
     pub fn push(&mut self, value: T) {
         if N > 0 {
             self.slots[(self.pushed % N as u64) as usize] = value;
@@ -22,17 +22,17 @@ impl<T: Copy + Default, const N: usize> Ring<T, N> {
         }
     }
 
-    /// How many values there are, `N` at most.
+    /// The number of values, at most `N`.
     pub fn len(&self) -> usize {
         self.pushed.min(N as u64) as usize
     }
 
-    /// Whether nothing was ever pushed.
+    /// Whether no value was ever pushed.
     pub fn is_empty(&self) -> bool {
         self.pushed == 0
     }
 
-    /// The newest value.
+    /// The newest value, if any.
     pub fn last(&self) -> Option<&T> {
         self.iter().next_back()
     }
@@ -44,7 +44,7 @@ impl<T: Copy + Default, const N: usize> Ring<T, N> {
         (0..len).map(move |at| &self.slots[(oldest + at) % N])
     }
 
-    /// The newest value that `matches`, to be completed: a frame's light comes later than its record.
+    /// The newest value that `matches`, to be completed: the light of a frame comes later than its record.
     pub fn newest_mut(&mut self, matches: impl Fn(&T) -> bool) -> Option<&mut T> {
         let at = (0..self.len()).map(|back| self.slot_from_newest(back)).find(|at| matches(&self.slots[*at]))?;
         Some(&mut self.slots[at])

@@ -1,28 +1,28 @@
-//! What the records amount to: quantiles, drops and hitches, over the recent past.
+//! Statistics over frame records: quantiles, drops and hitches of the recent past.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Blame, ClientFrameRecord, FrameRecord};
 use crate::time::{Instant, NANOS_PER_SECOND, Span};
 
-/// How many values a [`Distribution`] of an output remembers: 8 seconds at 60 Hz, enough for a p99 that rests on five values.
+/// The number of values that a [`Distribution`] of an output remembers: 8 seconds at 60 Hz, enough for a p99 based on
+/// five values.
 const VALUES_KEPT: usize = 512;
-/// The same of a window, of which there are many: 4 seconds.
+/// The same for a window, since there are many: 4 seconds.
 const WINDOW_VALUES_KEPT: usize = 256;
 
-/// Over how many seconds a [`Rate`] looks back.
+/// The number of seconds that a [`Rate`] covers.
 const RATE_SECONDS: usize = 10;
 
 /// A gap of more than this many thousandths of a period is a hitch.
 pub const HITCH_PER_MILLE: i64 = 1_260;
 
-/// The spread of the last `N` values of something, up to four seconds each. It takes memory for those that there were: what
-/// seldom happens costs little. Adding a value moves none of the others; asking sorts them.
+/// The distribution of the last `N` values, up to four seconds each. Memory grows with the values, so that rare events
+/// cost little. Adding a value moves no other value; a query sorts them.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution<const N: usize = VALUES_KEPT> {
-    /// In nanoseconds.
     values: Vec<u32>,
-    /// Where the next one goes, once there are `N`.
+    /// The index of the oldest value, once there are `N`: the next value replaces it.
     oldest: usize,
 }
 
@@ -30,18 +30,18 @@ pub struct Distribution<const N: usize = VALUES_KEPT> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Half of the values lie at or below it.
+    /// The median: half of the values are at or below it.
     pub p50: Span,
-    /// 99 of 100 values lie at or below it.
+    /// 99 of 100 values are at or below it.
     pub p99: Span,
-    /// The largest.
+    /// The largest of the values.
     pub max: Span,
-    /// How many values these rest on.
+    /// The number of values.
     pub samples: usize,
 }
 
 impl<const N: usize> Distribution<N> {
-    /// Adds a value. Negative ones count as zero.
+    /// Adds a value. A negative value counts as zero.
     pub fn add(&mut self, value: Span) {
         let nanos = u32::try_from(value.as_nanos().max(0)).unwrap_or(u32::MAX);
         if self.values.len() < N {
@@ -52,19 +52,19 @@ impl<const N: usize> Distribution<N> {
         self.oldest = (self.oldest + 1) % N;
     }
 
-    /// The spread of the values remembered; `None` without any.
+    /// The summary of the remembered values; `None` without any.
     pub fn summary(&self) -> Option<Summary> {
         let mut sorted = self.values.clone();
         sorted.sort_unstable();
         let last = sorted.len().checked_sub(1)?;
-        // So many of the values lie above it.
+        // This many (per mille) of the values lie above it.
         let quantile =
             |per_mille: usize| Span::from_nanos(i64::from(sorted[last - (sorted.len() * per_mille / 1000).min(last)]));
         Some(Summary { p50: quantile(500), p99: quantile(10), max: quantile(0), samples: sorted.len() })
     }
 }
 
-/// How often something happens a second, over the last ten seconds, and how often it ever did.
+/// Counts events: how many a second over the last ten seconds, and the total.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rate {
     total: u64,
@@ -74,25 +74,25 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Starts counting at `now`, if it has not begun yet.
+    /// Starts counting at `now`, unless it has started already.
     pub fn start(&mut self, now: Instant) {
         self.since.get_or_insert(now);
         self.forget_before(now);
     }
 
-    /// Counts `count` more at `now`.
+    /// Counts `count` events at `now`.
     pub fn add(&mut self, count: u64, now: Instant) {
         self.start(now);
         self.total += count;
         self.bins[(self.second % RATE_SECONDS as u64) as usize] += count;
     }
 
-    /// How many there ever were.
+    /// The total number of events.
     pub const fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many there were a second, lately. A count over less than one second is not blown up to a whole one.
+    /// The recent number of events per second. A count over less than one second is not extrapolated.
     pub fn per_second(mut self, now: Instant) -> f64 {
         let Some(since) = self.since else { return 0.0 };
         self.forget_before(now);
@@ -101,7 +101,8 @@ impl Rate {
         self.bins.iter().sum::<u64>() as f64 / counted.as_seconds_f64()
     }
 
-    /// Empties the bins between the last second counted and that of `now`. Time that runs backwards changes nothing.
+    /// Clears the bins between the last counted second and the second of `now`. Time that runs backwards changes
+    /// nothing.
     fn forget_before(&mut self, now: Instant) {
         let second = now.as_nanos() / NANOS_PER_SECOND as u64;
         let passed = second.saturating_sub(self.second).min(RATE_SECONDS as u64);
@@ -114,14 +115,14 @@ impl Rate {
 
 /// Counts frames, drops and hitches of one window or output.
 ///
-/// A drop is a refresh in which something new was wanted and did not come, counted on the display's sequence numbers
-/// when the late frame at last reaches light. A hitch is a gap of more than 1.26 periods between two frames, with
-/// something wanted all the while: an idle window does not hitch.
+/// A drop is a refresh in which new content was needed and did not come, counted on the display's sequence numbers when
+/// the late frame at last reaches light. A hitch is a gap of more than 1.26 periods between two frames during which
+/// content was needed: an idle window does not hitch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cadence {
     /// Frames that reached light.
     pub frames: Rate,
-    /// Refreshes without the new content that was wanted.
+    /// Refreshes without the new content that was needed.
     pub drops: Rate,
     /// Gaps over 1.26 periods.
     pub hitches: Rate,
@@ -129,7 +130,7 @@ pub struct Cadence {
 }
 
 impl Cadence {
-    /// Something new reached light at `presented`, with the display's count at `sequence`; it had been wanted since the
+    /// New content reached light at `presented`, with the display's count at `sequence`; it was needed since the
     /// refresh counted `due`. `interval` is the period.
     pub fn presented(&mut self, due: u64, sequence: u64, presented: Instant, interval: Span) {
         let (mut due, mut hitch) = (due, false);
@@ -144,23 +145,23 @@ impl Cadence {
         self.last = Some((presented, sequence));
     }
 
-    /// Nothing is wanted from now on: hidden, switched off. What comes next follows no frame.
+    /// No content is needed from now on: hidden, switched off. The gap before the next frame does not count.
     pub fn pause(&mut self) {
         self.last = None;
     }
 }
 
-/// How often each party was to blame for a miss.
+/// The number of misses that each party is to blame for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Misses {
-    /// The client.
+    /// Misses blamed on the client.
     pub client: u64,
-    /// The compositor.
+    /// Misses blamed on the compositor.
     pub compositor: u64,
-    /// The display.
+    /// Misses blamed on the display.
     pub display: u64,
-    /// Nobody: it was decided so.
+    /// Misses that a policy decided.
     pub policy: u64,
 }
 
@@ -180,18 +181,18 @@ impl Misses {
 pub struct OutputStatistics {
     /// Frames, drops and hitches.
     pub cadence: Cadence,
-    /// What composing takes.
+    /// The duration of composing.
     pub compose: Distribution,
-    /// How long after `latch_at` the latch happens.
+    /// The delay of the latch after `latch_at`.
     pub wake: Distribution,
-    /// From the latch to light.
+    /// The time from the latch to light.
     pub latch_to_light: Distribution,
-    /// Who was to blame for late frames.
+    /// Late frames by the party to blame.
     pub misses: Misses,
 }
 
 impl OutputStatistics {
-    /// Learns from a frame whose fate is known.
+    /// Learns from a frame whose outcome is known.
     pub fn observe(&mut self, record: &FrameRecord) {
         if let Some(miss) = record.miss {
             self.misses.add(miss.blame());
@@ -211,22 +212,22 @@ impl OutputStatistics {
 pub struct WindowStatistics {
     /// Frames, drops and hitches.
     pub cadence: Cadence,
-    /// What a frame takes, from the scheduled callback until it is ready.
+    /// The duration of a frame, from the scheduled callback until it is ready.
     pub cost: Distribution<WINDOW_VALUES_KEPT>,
-    /// How much of that is CPU time.
+    /// The CPU time within that duration.
     pub cpu: Distribution<WINDOW_VALUES_KEPT>,
-    /// From the newest input that a frame can show to light.
+    /// The time from the newest input that a frame can show to light.
     pub input_to_light: Distribution<WINDOW_VALUES_KEPT>,
-    /// From the callback to light.
+    /// The time from the callback to light.
     pub callback_to_light: Distribution<WINDOW_VALUES_KEPT>,
-    /// From the commit to light.
+    /// The time from the commit to light.
     pub commit_to_light: Distribution<WINDOW_VALUES_KEPT>,
-    /// Who was to blame for late frames.
+    /// Late frames by the party to blame.
     pub misses: Misses,
 }
 
 impl WindowStatistics {
-    /// Learns from a frame whose fate is known.
+    /// Learns from a frame whose outcome is known.
     pub fn observe(&mut self, record: &ClientFrameRecord) {
         if let Some(miss) = record.miss {
             self.misses.add(miss.blame());
@@ -270,7 +271,7 @@ mod tests {
     fn a_late_frame_drops_each_refresh_it_left_out_and_hitches_once() {
         assert_eq!(cadence(&[(1, 1), (2, 2), (3, 3)]), (0, 0));
         assert_eq!(cadence(&[(1, 1), (2, 5), (6, 6)]), (3, 1));
-        // The very first frame may be late too; without a frame before it there is no gap.
+        // The very first frame may be late too, but without a previous frame there is no gap.
         assert_eq!(cadence(&[(1, 3)]), (2, 0));
     }
 

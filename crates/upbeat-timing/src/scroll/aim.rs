@@ -1,24 +1,24 @@
-//! Where fingers that pull a view will be when a frame is seen.
+//! Predicts where fingers that drag a view will be when a frame is seen.
 //!
-//! Shown short of its fingers a view is late, as it would be without a guess; shown beyond them it has to come back, and that is
-//! seen. So a guess goes no further than fingers on recordings nearly always did: less far while little is known of them, and
-//! by less time where guesses have been wrong.
+//! A view that lags behind its fingers is late, as without a prediction. A view that overshoots has to come back, which
+//! is visible. So a prediction goes no further than fingers on recordings nearly always did: less far while there are
+//! few samples, and less far in time where predictions have been wrong.
 
 use super::course::Way;
 use crate::defaults::SCROLL_PREDICTION;
 use crate::input_prediction::{Linear, Predictor, Sample, Tracked};
 use crate::time::{Instant, Span};
 
-/// How far ahead the speed of a pull is measured.
+/// How far ahead the prediction lies from which the speed of a drag is computed.
 const SPEED_HORIZON: Span = Span::from_millis(10);
-/// The furthest that a guess goes beyond the last sample, in pixels, while there are few of this pull.
+/// The furthest that a prediction goes beyond the last sample, in pixels, while this drag has few samples.
 const FURTHEST_OF_FEW: f64 = 12.0;
-/// So many are few: a fifth of a second, in which hands start, and flings end.
+/// Up to this many samples are few: a fifth of a second, in which hands start and flings end.
 const FEW: u32 = 24;
-/// The furthest of all.
+/// The furthest that any prediction goes beyond the last sample, in pixels.
 const FURTHEST: f64 = 24.0;
 
-/// Fingers, followed.
+/// Follows the fingers of a drag.
 #[derive(Clone, Debug)]
 pub(super) struct Aim {
     line: Linear,
@@ -28,20 +28,20 @@ pub(super) struct Aim {
 }
 
 impl Aim {
-    /// Nothing was seen yet.
+    /// A predictor without any samples.
     pub fn new() -> Self {
         let tracked = Tracked::new(Linear::new(), SCROLL_PREDICTION);
         Aim { line: Linear::new(), tracked, last: Sample::default(), samples: 0 }
     }
 
-    /// Other fingers. How far guesses have been wrong is not forgotten.
+    /// Starts a new drag. Learned errors of predictions are kept.
     pub fn begin(&mut self) {
         self.line.reset();
         self.tracked.reset();
         self.samples = 0;
     }
 
-    /// They were there at `at`.
+    /// Adds a position of the fingers.
     pub fn observe(&mut self, at: Instant, (x, y): (f64, f64)) {
         self.last = Sample { at, x, y };
         self.line.observe(self.last);
@@ -49,7 +49,7 @@ impl Aim {
         self.samples = self.samples.saturating_add(1);
     }
 
-    /// Where they will be at `at`, if that can be guessed.
+    /// The predicted position at `at`, if any.
     pub fn at(&self, at: Instant) -> Option<(f64, f64)> {
         let guess = self.tracked.predict(at)?;
         let (x, y) = (guess.x - self.last.x, guess.y - self.last.y);
@@ -58,7 +58,7 @@ impl Aim {
         Some((self.last.x + x * part, self.last.y + y * part))
     }
 
-    /// How fast they went last, in pixels per second.
+    /// The latest speed, in pixels per second.
     pub fn speed(&self) -> Way {
         let at = self.last.at;
         let (now, later) = (self.line.position(at), self.line.position(at + SPEED_HORIZON));

@@ -1,42 +1,42 @@
-//! Whether what a view shows changes by itself in most refreshes. Then what is rendered ahead is rendered in vain: by the time it
-//! is seen it is another.
+//! Detects whether a view's content changes by itself in most refreshes. Then rendering ahead is useless, because the
+//! content is outdated before it is seen.
 
 use crate::time::{Instant, Span};
 
-/// What a refresh counts for beside all before it: sixteen of them are remembered, about a quarter of a second.
+/// The weight of one refresh: sixteen refreshes are remembered, about a quarter of a second.
 const WEIGHT: f64 = 1.0 / 16.0;
-/// From this share of refreshes on they are most. Film at half of a display's rate is none of it.
+/// From this share of changed refreshes on, most change. A film at half of a display's rate stays below.
 const MOST: f64 = 0.6;
-/// Down to this share they stay so, lest it changes back and forth.
+/// The state ends only below this share, so that it does not flip back and forth.
 const STILL_MOST: f64 = 0.4;
 
-/// What became of the pixels that are seen, from one refresh to the next.
+/// How the visible pixels changed from one refresh to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing but that they may be elsewhere.
+    /// No change, apart from moving.
     None,
-    /// They were rendered for another place in the document, which says nothing of whether they would have changed.
+    /// They were rendered for another place in the document, so it is unknown whether they would have changed.
     Replaced,
-    /// Most of them are others.
+    /// Most of them changed.
     Most,
 }
 
-/// How often what is seen changes.
+/// How often the visible content changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Changing {
-    /// Of the latest refreshes, those with a change.
+    /// The weighted share of recent refreshes with a change.
     share: f64,
     last: Option<Instant>,
     is_most: bool,
 }
 
 impl Changing {
-    /// What the frame shown at `present` changed. Refreshes without a frame changed nothing.
+    /// Adds the change in the frame shown at `present`. Refreshes without a frame count as unchanged.
     pub fn note(&mut self, present: Instant, interval: Span, change: Change) {
         let Some(last) = self.last.replace(present) else { return };
         let passed = (present - last).as_seconds_f64() / interval.as_seconds_f64().max(f64::MIN_POSITIVE);
         if passed < 0.5 {
-            // The same refresh, chosen anew.
+            // The same refresh, latched again.
             self.last = Some(last);
             return;
         }
@@ -49,7 +49,7 @@ impl Changing {
         self.is_most = self.share > if self.is_most { STILL_MOST } else { MOST };
     }
 
-    /// Whether it does so in most refreshes.
+    /// Whether the content changes in most refreshes.
     pub const fn is_most(&self) -> bool {
         self.is_most
     }
@@ -61,7 +61,7 @@ mod tests {
 
     const REFRESH: Span = Span::from_micros(16_667);
 
-    /// Each refresh in turn, for so many.
+    /// Adds `count` refreshes in turn.
     fn played(changing: &mut Changing, from: i64, count: i64, change: impl Fn(i64) -> Change) {
         (from..from + count).for_each(|at| changing.note(Instant::ZERO + REFRESH * at, REFRESH, change(at)));
     }
@@ -84,7 +84,7 @@ mod tests {
         let mut changing = Changing::default();
         played(&mut changing, 0, 600, |at| if at % 2 == 0 { Change::Most } else { Change::None });
         assert!(!changing.is_most(), "{changing:?}");
-        // Nothing is latched between the blinks.
+        // There is no latch between the blinks.
         let mut changing = Changing::default();
         (0..100).for_each(|at| changing.note(Instant::ZERO + REFRESH * 30 * at, REFRESH, Change::Most));
         assert!(!changing.is_most(), "{changing:?}");

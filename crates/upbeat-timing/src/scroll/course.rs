@@ -1,26 +1,27 @@
-//! Where a view goes: a function of time, not a velocity. What a fling will need is known when it begins.
+//! The future course of a view, as a function of time instead of a velocity, so that the whole need of a fling is known
+//! when it begins.
 
 use crate::time::Span;
 
-/// A way over the document in pixels; positive to the right and down.
+/// A distance over the document in pixels; positive to the right and down.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Way {
-    /// To the right.
+    /// Distance to the right, in pixels.
     pub x: f64,
-    /// Down.
+    /// Distance downwards, in pixels.
     pub y: f64,
 }
 
-/// A motion that goes on, seen from now. Along each axis it never turns back.
+/// A motion from now on. Along each axis it never turns back.
 pub trait Course {
-    /// How far the view will have moved after so long.
+    /// How far the view will have moved `after` this time.
     fn way(&self, after: Span) -> Way;
 
-    /// How far it moves until it rests. Infinite where it does not by itself.
+    /// How far the view moves until it rests; infinite if it does not rest by itself.
     fn rest(&self) -> Way;
 }
 
-/// The same speed for ever, in pixels per second: a finger that pulls, or nothing at all.
+/// A constant speed without end, in pixels per second: a finger that drags, or a view at rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Steady(pub Way);
 

@@ -1,30 +1,30 @@
-//! What of a document is there: one large buffer, or a ring of tiles, or pieces in any order.
+//! The rendered parts of a document: one large buffer, a ring of tiles, or pieces in any order.
 //!
-//! Pieces that make a rectangle together are one: a ring of tiles is looked through as fast as one large buffer.
+//! Adjacent pieces that form a rectangle are joined, so that a ring of tiles is searched as fast as one large buffer.
 
 use super::{Extent, Region};
 
-/// So many pieces a document may be shown in.
+/// The most pieces that a document may be shown in.
 pub const MOST_REGIONS: usize = 64;
 
-/// One way to go from a region.
+/// A side of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Towards smaller x.
+    /// The side towards smaller x.
     Left,
-    /// Towards larger x.
+    /// The side towards larger x.
     Right,
-    /// Towards smaller y.
+    /// The side towards smaller y.
     Up,
-    /// Towards larger y.
+    /// The side towards larger y.
     Down,
 }
 
 impl Side {
-    /// All of them.
+    /// The four sides of a region.
     pub const ALL: [Side; 4] = [Side::Left, Side::Right, Side::Up, Side::Down];
 
-    /// `region` turned so that this side lies below it.
+    /// `region` turned so that this side is at the bottom.
     const fn turned_down(self, region: Region) -> Region {
         const fn mirrored(extent: Extent) -> Extent {
             Extent { start: -extent.end(), length: extent.length }
@@ -39,7 +39,7 @@ impl Side {
     }
 }
 
-/// The parts of a document that are there.
+/// The rendered parts of a document.
 #[derive(Clone, Debug)]
 pub struct Cover {
     regions: [Region; MOST_REGIONS],
@@ -53,7 +53,7 @@ impl Default for Cover {
 }
 
 impl Cover {
-    /// These; what is too many is left out.
+    /// A cover of these regions; regions beyond [`MOST_REGIONS`] are left out.
     pub fn of(regions: impl IntoIterator<Item = Region>) -> Self {
         let mut cover = Cover::default();
         regions.into_iter().for_each(|region| {
@@ -62,10 +62,10 @@ impl Cover {
         cover
     }
 
-    /// Another one. Returns whether there was room.
+    /// Adds a region. Returns whether there was room.
     pub fn add(&mut self, region: Region) -> bool {
         let mut region = region;
-        // Tiles come in rows or columns, and a row that is whole makes a rectangle with that before.
+        // Tiles come in rows or columns, and a complete row forms a rectangle with the rows before.
         while let Some(joined) = self.regions().last().and_then(|last| joined(*last, region)) {
             (self.count, region) = (self.count - 1, joined);
         }
@@ -75,7 +75,7 @@ impl Cover {
         true
     }
 
-    /// Forgets what is in `region`. Where that leaves too many pieces more is forgotten.
+    /// Removes `region`. If that leaves too many pieces, more is removed.
     pub fn remove(&mut self, region: Region) {
         let before = std::mem::take(self);
         for piece in before.regions() {
@@ -85,17 +85,17 @@ impl Cover {
         }
     }
 
-    /// The pieces. Those that make a rectangle with the one before are part of it.
+    /// The pieces, with adjacent pieces joined.
     pub fn regions(&self) -> &[Region] {
         &self.regions[..self.count]
     }
 
-    /// Whether every pixel of `region` is there.
+    /// Whether every pixel of `region` is rendered.
     pub fn covers(&self, region: Region) -> bool {
         self.filled(region, Side::Down) == region.y.length || region.x.length <= 0
     }
 
-    /// How many pixels `view`, which is there, can move to this side until something is missing; at most `most`.
+    /// How many pixels the rendered `view` can move to this side until content is missing; at most `most`.
     pub fn reach(&self, view: Region, side: Side, most: i64) -> i64 {
         let ahead = |extent: Extent, forward: bool| {
             let start = if forward { extent.end() } else { extent.start - most };
@@ -108,12 +108,12 @@ impl Cover {
         self.filled(strip, side)
     }
 
-    /// How many lines of `region` are there without a gap, beginning opposite of `side`.
+    /// How many lines of `region` are rendered without a gap, beginning opposite to `side`.
     fn filled(&self, region: Region, side: Side) -> i64 {
         let region = side.turned_down(region);
         let mut row = region.y.start;
         while row < region.y.end() {
-            // What holds this row also holds those below, up to where the first of them ends.
+            // Pieces that hold this row also hold the rows below, up to the first end of a piece.
             let (mut column, mut end) = (region.x.start, region.y.end());
             while column < region.x.end() {
                 let here = |piece: &Region| {
@@ -132,7 +132,7 @@ impl Cover {
     }
 }
 
-/// Both as one, if they are a rectangle together.
+/// The union of both regions, if it is a rectangle.
 fn joined(one: Region, other: Region) -> Option<Region> {
     fn touch(one: Extent, other: Extent) -> bool {
         one.start <= other.end() && other.start <= one.end()
@@ -146,7 +146,7 @@ fn joined(one: Region, other: Region) -> Option<Region> {
     (is_column || is_row).then(|| Region { x: both(one.x, other.x), y: both(one.y, other.y) })
 }
 
-/// What is left of `piece`: above, below and on both sides of `hole`.
+/// The parts of `piece` above, below and on both sides of `hole`.
 fn without(piece: Region, hole: Region) -> [Option<Region>; 4] {
     if !piece.overlaps(hole) {
         return [Some(piece), None, None, None];
@@ -199,7 +199,7 @@ mod tests {
         let columns = Cover::of((0..64).map(|tile| region(tile / 8 * 10, tile % 8 * 10, 10, 10)));
         assert_eq!(columns.regions(), [region(0, 0, 80, 80)]);
         let turned = Cover::of([8, 9, 2, 3, 4, 5, 6, 7].map(|tile| region(0, tile * 10, 10, 10)));
-        assert_eq!(turned.regions(), [region(0, 20, 10, 80)], "one whose first tiles were reused");
+        assert_eq!(turned.regions(), [region(0, 20, 10, 80)], "a ring whose first tiles were reused");
     }
 
     #[test]

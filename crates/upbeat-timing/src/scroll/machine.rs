@@ -1,5 +1,6 @@
-//! One view from latch to latch: where it is in the frame that is chosen, what holds it up, what is to be rendered next. The same
-//! for the compositor that moves a view and for a client that has to do so itself.
+//! The machine of one scrolled view, from latch to latch: its offset in the latched frame, missing content that holds
+//! it up, and the region to render next. The compositor uses it for views that it moves; a client uses it for views
+//! that it has to move itself.
 //!
 //! ```text
 //!   ask(at, movement) ─► motion ─┐
@@ -16,128 +17,128 @@ use crate::estimator::{Estimator, WindowQuantile};
 use crate::settings::MissBudget;
 use crate::time::{Instant, Span};
 
-/// A render takes so long until it is known how long it takes.
+/// The assumed duration of a render before any measurement.
 const FIRST_RENDER: Span = Span::from_millis(100);
-/// Renders that are remembered.
+/// The number of renders that are remembered.
 const RENDERS: usize = 32;
-/// The share of renders that may take longer than what is reckoned with.
+/// The share of renders that may take longer than the estimate.
 const RENDER_MISS: MissBudget = MissBudget::per_mille(50);
-/// A render that takes longer is a client that does something else: it is not reckoned with.
+/// Longer renders count as this long, since the client was probably busy with other work.
 const MOST_RENDER: Span = Span::from_millis(250);
 
-/// What somebody asks of a view.
+/// A request to move a view, from its client or from input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Movement {
-    /// Go there.
+    /// Scroll to an offset.
     To {
-        /// Where.
+        /// The offset in the document, in pixels.
         offset: (i64, i64),
-        /// Not at once.
+        /// Animated instead of at once.
         smoothly: bool,
-        /// The asker's number for it.
+        /// The requester's number for the request.
         serial: u32,
     },
-    /// Go on.
+    /// Scroll by a distance.
     By {
-        /// How far.
+        /// The distance in pixels.
         way: (i64, i64),
-        /// Not at once.
+        /// Animated instead of at once.
         smoothly: bool,
-        /// The asker's number for it.
+        /// The requester's number for the request.
         serial: u32,
     },
-    /// Fingers pull.
+    /// Fingers drag the view by this.
     Pull(Way),
-    /// They are lifted.
+    /// The fingers were lifted.
     LetGo,
-    /// A wheel was turned.
+    /// A wheel was turned by this.
     Turn(Way),
-    /// It stays where it is.
+    /// Stop at the present offset.
     Stop,
 }
 
-/// Where a view is.
+/// The position of a view in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ShownAt {
-    /// Its offset.
+    /// Offset in the document, in pixels.
     pub offset: (f64, f64),
-    /// In pixels per second.
+    /// Velocity in pixels per second.
     pub velocity: Way,
-    /// Of the last request that was heeded.
+    /// The number of the last request that was followed.
     pub serial: u32,
 }
 
-/// The frame that is chosen.
+/// The frame that is being latched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latch {
-    /// When it is chosen.
+    /// The moment of the latch.
     pub now: Instant,
-    /// When it is shown.
+    /// When the frame is shown.
     pub present: Instant,
-    /// The distance to the frame before it.
+    /// The distance from the previous frame.
     pub interval: Span,
-    /// Pixels of the display for one of the view, which is shown on whole ones.
+    /// Display pixels per pixel of the view. Offsets are rounded to whole display pixels.
     pub scale: f64,
 }
 
-/// Something is to be rendered.
+/// A region that the client has to render.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// What of the document.
+    /// The region of the document.
     pub region: Region,
-    /// When something of it is missed.
+    /// When the first missing part of it would be visible.
     pub by: Instant,
 }
 
-/// What is there on one side will not last until what is asked for can be expected.
+/// Low water: the rendered content on one side will run out before the requested region can be expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LowWater {
-    /// Where.
+    /// The side on which content runs out.
     pub side: Side,
-    /// How many pixels are left.
+    /// How many rendered pixels are left.
     pub left: i64,
-    /// Until when.
+    /// When the content runs out.
     pub until: Instant,
 }
 
-/// What a latch came to.
+/// The result of a latch of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
-    /// Where it is shown.
+    /// The view's position in the latched frame.
     pub at: ShownAt,
-    /// That is elsewhere than before.
+    /// The offset differs from the previous frame.
     pub moved: bool,
-    /// It is on its way, and the next refresh shows it elsewhere.
+    /// The view is moving, so the next refresh shows another offset.
     pub goes_on: bool,
-    /// It has come to rest, or answers somebody who asked for what it does already.
+    /// The view has come to rest, or a request asked for its present state.
     pub rests: bool,
-    /// All that it has to show is there.
+    /// All needed content is rendered.
     pub covered: bool,
-    /// What else it shows is not: the last row or column is, instead of that.
+    /// Some visible content is missing: the last row or column is stretched instead.
     pub stretched: bool,
-    /// This is to be rendered.
+    /// The region to render next.
     pub wanted: Option<Demand>,
-    /// It will be too late.
+    /// A warning that the region will be rendered too late.
     pub low_water: Option<LowWater>,
 }
 
-/// One view.
+/// The state of one scrolled view.
 #[derive(Clone, Debug)]
 pub struct ViewMachine {
     motion: ViewMotion,
     supply: Supply,
-    /// It is sent to a place that is not covered yet.
+    /// The requested offset of a jump whose destination is not rendered yet.
     jump: Option<(f64, f64)>,
     serial: u32,
-    /// It is on its way, or an answer is owed.
+    /// The view is moving, or a response to a request is pending.
     active: bool,
-    /// It was let go and moves on.
+    /// The fingers were lifted and the view moves on.
     thrown: bool,
-    /// Content that is missing holds it up: it goes on when that comes.
+    /// Missing content holds the view up: it continues when that arrives.
     held_up: bool,
-    /// What was asked for, and when.
+    /// The requested region, and when it was requested.
     asked: Option<(Instant, Region)>,
-    /// It was said that what is there runs out.
+    /// A low-water warning was given.
     warned: bool,
     renders: WindowQuantile<RENDERS>,
 }
@@ -159,42 +160,42 @@ impl ViewMachine {
         }
     }
 
-    /// Other limits of what is rendered beyond the view, from the next question on.
+    /// Changes the limits of rendering beyond the view, for the next requests.
     pub const fn set_supply(&mut self, settings: SupplySettings) {
         self.supply.set_settings(settings);
     }
 
-    /// It is on its way, or an answer is owed.
+    /// Whether the view is moving, or a response to a request is pending.
     pub const fn is_active(&self) -> bool {
         self.active
     }
 
-    /// Content that is missing holds it up.
+    /// Whether missing content holds the view up.
     pub const fn is_held_up(&self) -> bool {
         self.held_up
     }
 
-    /// Its time stands still until it is latched again.
+    /// Stops the view's time until the next latch.
     pub const fn suspend(&mut self) {
         (self.active, self.held_up) = (false, self.active || self.held_up);
     }
 
-    /// Whether fingers hold it.
+    /// Whether fingers drag the view.
     pub const fn is_pulled(&self) -> bool {
         self.motion.is_pulled()
     }
 
-    /// Whether it goes on after fingers let go of it, not because it was sent somewhere.
+    /// Whether the view moves on after fingers were lifted, not because of another request.
     pub const fn is_thrown(&self) -> bool {
         self.thrown
     }
 
-    /// Whether input could move it this way; fingers that pull, also beyond its end.
+    /// Whether input could move the view this way. Dragging fingers can also move it beyond its end.
     pub fn can_go(&self, way: Way, pulls: bool) -> bool {
         self.motion.can_go(way) || (pulls && self.motion.gives_way())
     }
 
-    /// Somebody asks for this at `at`, while it is shown at `shown`.
+    /// Handles a request at `at`, while the view is shown at `shown`.
     pub fn ask(&mut self, at: Instant, movement: Movement, terms: &Terms<'_>, shown: (f64, f64)) {
         self.thrown = movement == Movement::LetGo;
         self.motion.set_ranges(terms.ranges(), at);
@@ -232,7 +233,7 @@ impl ViewMachine {
         self.active = true;
     }
 
-    /// The same before there is anything to be seen: where it begins.
+    /// Handles a request before the view is visible: it sets the initial offset.
     pub fn begin(&mut self, movement: Movement) {
         let before = self.jump.unwrap_or_default();
         match movement {
@@ -253,7 +254,8 @@ impl ViewMachine {
         self.jump = (!smoothly).then_some((x, y));
     }
 
-    /// Moves it from where it is `shown` to where it is in the frame that is chosen. `cover` is what of the document is there.
+    /// Moves the view from its offset `shown` to its offset in the latched frame. `cover`: the rendered parts of
+    /// the document.
     pub fn latch(&mut self, latch: Latch, terms: &Terms<'_>, cover: Cover, shown: (f64, f64)) -> Step {
         let Latch { present, interval, scale, .. } = latch;
         let ranges = terms.ranges();
@@ -262,11 +264,11 @@ impl ViewMachine {
         self.motion.set_band(terms.band);
         let was_waiting = std::mem::take(&mut self.held_up);
         if was_waiting && self.jump.is_none() {
-            // Its time stood still.
+            // The view's time stood still while it waited.
             self.motion.hold_up(present - interval, shown.0, shown.1);
         }
         if let Some((x, y)) = self.jump {
-            // The document may have grown meanwhile.
+            // The document may have grown meanwhile, so clamp the goal again.
             self.motion.go(present, x, y, false);
         }
         let place = self.motion.at(present);
@@ -277,7 +279,7 @@ impl ViewMachine {
             self.motion.hold_up(present, offset.0, offset.1);
         }
         let moved = offset != shown;
-        // What was asked for is there: so long it took.
+        // The requested region has arrived: learn how long the render took.
         if let Some((since, _)) = self.asked.take_if(|(_, region)| cover.covers(*region)) {
             self.renders.observe((latch.now - since).min(MOST_RENDER));
         }
@@ -296,12 +298,12 @@ impl ViewMachine {
         Step { at, moved, goes_on, rests, covered, stretched, wanted, low_water }
     }
 
-    /// How far it may go now: not beyond what is there, unless that is the end of the document.
+    /// The offset that rendered content allows: not beyond it, unless the document ends there.
     fn allowed(&mut self, cover: &Cover, terms: &Terms<'_>, (shown, desired): ((f64, f64), (f64, f64))) -> (f64, f64) {
         let ranges = terms.ranges();
         let (from, to) = (within(ranges, shown), within(ranges, desired));
         if self.jump.is_some() {
-            // Nothing hurries it: it arrives with all that is to be seen.
+            // A jump is not urgent: it waits until all visible content is rendered.
             if !cover.covers(terms.seen(to)) {
                 return shown;
             }
@@ -324,7 +326,7 @@ impl ViewMachine {
         (beyond(offset.0, to.0, desired.0), beyond(offset.1, to.1, desired.1))
     }
 
-    /// What is to be rendered, and what will be missed before it is.
+    /// The region to render, and the low-water warning.
     fn look(&mut self, terms: &Terms<'_>, offset: (f64, f64), latch: Latch) -> (Option<Demand>, Option<LowWater>) {
         if terms.document.pixels() <= 0 {
             return (None, None);
@@ -340,7 +342,7 @@ impl ViewMachine {
             self.asked = Some((latch.now, region));
             self.warned = false;
         }
-        // It is there in so long, in the next refresh at the soonest.
+        // When the requested region is expected, in the next refresh at the earliest.
         let expected = self.asked.map(|(since, _)| (since + render - latch.now).max(latch.interval));
         let runs_out = look.runs_out.filter(|left| expected.is_some_and(|expected| *left < expected));
         let low_water = runs_out.filter(|_| !self.warned).map(|left| {
@@ -353,7 +355,7 @@ impl ViewMachine {
     }
 }
 
-/// The side that most of a way goes to.
+/// The side of the larger component of a distance.
 fn ahead(way: Way) -> Side {
     match (way.x, way.y) {
         (x, y) if x.abs() > y.abs() && x > 0.0 => Side::Right,

@@ -1,8 +1,8 @@
-//! Scrolling over a document of which more is rendered than is seen: where the view goes, what of the document is there, and
-//! what has to be rendered next, and by when.
+//! Scrolling over a document that is rendered beyond the visible view: the view's motion, the rendered parts, and the
+//! region to render next with its deadline.
 //!
-//! SCAR 4.3. What is rendered holds more of the document than the view shows; while the view stays inside, a scroll is a new
-//! offset and costs no rendering at all.
+//! SCAR 4.3. The rendered region is larger than the view. While the view stays inside, a scroll is a new offset and
+//! costs no rendering at all.
 //!
 //! ```text
 //!   document      Algorithm 1 (SCAR)     supply, moving down        supply, at rest
@@ -13,9 +13,9 @@
 //!                 └ ─ ─ ─┘               └ ─ ─ ─┘ three quarters     └ ─ ─ ─┘ half and half
 //! ```
 //!
-//! [`ScarDecider`] is the algorithm as printed. [`Supply`] goes on where it stops: both directions and both axes, content in
-//! several pieces, content that changes, a memory budget, and a question that is asked before what is there runs out. It
-//! is told of a [`Course`]: where the view is going, and where it will rest.
+//! [`ScarDecider`] is the algorithm as printed. [`Supply`] extends it: both directions and both axes, content in
+//! several pieces, content that changes, a memory budget, and a request before the rendered content runs out. Its input
+//! is a [`Course`]: where the view is going, and where it will rest.
 
 mod aim;
 mod changing;
@@ -38,12 +38,12 @@ pub use scar::{ScarDecider, ScarStep};
 pub use supply::{Lead, Look, Supply, SupplySettings, Wanted};
 pub use terms::Terms;
 
-/// One axis of something in the document: where it starts and how long it is, in pixels.
+/// One axis of a region of the document: start and length, in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The first pixel.
+    /// The first pixel of the extent.
     pub start: i64,
-    /// How many pixels.
+    /// The length in pixels.
     pub length: i64,
 }
 
@@ -63,7 +63,7 @@ impl Extent {
         self.start < other.end() && other.start < self.end()
     }
 
-    /// The same, further on.
+    /// The same extent, moved by `by` pixels.
     #[must_use]
     pub const fn moved(self, by: i64) -> Extent {
         Extent { start: self.start + by, length: self.length }
@@ -73,9 +73,9 @@ impl Extent {
 /// A rectangle of the document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Region {
-    /// Left to right.
+    /// Left to right, in pixels.
     pub x: Extent,
-    /// Top to bottom.
+    /// Top to bottom, in pixels.
     pub y: Extent,
 }
 
@@ -90,7 +90,7 @@ impl Region {
         self.x.overlaps(other.x) && self.y.overlaps(other.y)
     }
 
-    /// How many pixels it has.
+    /// The area in pixels.
     pub const fn pixels(self) -> i64 {
         self.x.length * self.y.length
     }

@@ -1,8 +1,8 @@
-//! How a view moves: pulled by fingers, thrown, turned by a wheel, or sent somewhere. Each is a function of the time at which
-//! a frame is shown; what is there of the document ([`Cover`](super::Cover)) holds it up, and it goes on later.
+//! The motion of a view: dragged by fingers, flung, turned by a wheel, or scrolled to an offset. Each is a function of
+//! the time at which a frame is shown. Missing content ([`Cover`](super::Cover)) holds it up, and it continues later.
 //!
 //! ```text
-//!   pull ─► let go ─► fling ─┬─► rest           held up: what is left of the way stays, the time of it waits
+//!   pull ─► let go ─► fling ─┬─► rest           held up: the rest of the way stays, and its time waits
 //!   wheel, scroll_to ─► glide ┘
 //! ```
 
@@ -12,46 +12,46 @@ use crate::motion::spring::SpringShape;
 use crate::motion::{Motion, Sample, Style};
 use crate::time::{Instant, Span};
 
-/// What is nearer to its goal than this is there: half a pixel, which nobody sees.
+/// A motion that is nearer to its goal than this has arrived: half a pixel is invisible.
 const TOLERANCE: f64 = 0.5;
-/// A finger that was lifted slower than this, in pixels per second, throws nothing.
+/// Fingers that are lifted at a lower speed than this, in pixels per second, cause no fling.
 const LEAST_FLING: f64 = 50.0;
-/// Who has not moved for so long before lifting a finger has stopped, whatever went before.
+/// Fingers that did not move for this long before they were lifted have stopped, at any earlier speed.
 const HELD_STILL: Span = Span::from_millis(50);
-/// Where fingers will be is guessed as if they went on for so long after the last that was heard of them, and then less and less: they
-/// stay where they are.
+/// For this long after the last sample, fingers are assumed to continue; after that, less and less, since they probably
+/// rest.
 const GUESSED: Span = Span::from_millis(33);
-/// From then on the view is where they are.
+/// After this time without a sample the view is at the last position of the fingers.
 const GUESS_ENDS: Span = Span::from_millis(100);
-/// Swings per second of the spring that a glide follows: most of the way in a tenth of a second.
+/// Swings per second of the spring of a glide: most of the way in a tenth of a second.
 const GLIDE_SWINGS: f64 = 4.0;
-/// Pulled so many bands beyond its end a view has gone nine tenths of one.
+/// The largest useful drag beyond an end, in bands: it moves the view by nine tenths of a band.
 const MOST_BEYOND: f64 = 9.0;
-/// Which part of its speed a fling keeps from one millisecond to the next, unless a client says otherwise.
+/// The part of its speed that a fling keeps from one millisecond to the next, unless a client sets another.
 pub const USUAL_DECELERATION: f64 = 0.998;
-/// How far one turn of a wheel goes, in pixels: about three lines of text, as toolkits have it.
+/// The distance of one notch of a wheel, in pixels: about three lines of text, as in toolkits.
 pub const WHEEL_TURN: f64 = 50.0;
-/// The parts of a turn of a wheel that `wl_pointer.axis_value120` counts: fine wheels have less than a turn between two events.
+/// The parts of a notch that `wl_pointer.axis_value120` counts: fine wheels turn less than a notch between two events.
 pub const NOTCH_PARTS: f64 = 120.0;
-/// How far a turn of a wheel that counts no parts goes, in the coordinates of pointer motion: what libinput has for one.
+/// The distance of a notch of a wheel that does not report parts, in the coordinates of pointer motion, as in libinput.
 pub const NOTCH_DISTANCE: f64 = 15.0;
 
-/// The offsets that a view may have along one axis.
+/// The allowed offsets of a view along one axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
-    /// The first.
+    /// The smallest allowed offset.
     pub first: f64,
-    /// The last; not less.
+    /// The largest allowed offset; not less than `first`.
     pub last: f64,
 }
 
 impl Range {
-    /// The offset next to `offset` that it may have.
+    /// The allowed offset that is nearest to `offset`.
     pub fn clamp(self, offset: f64) -> f64 {
         offset.clamp(self.first, self.last.max(self.first))
     }
 
-    /// Which share of the way from its first to its last this offset is, from 0 to 1.
+    /// The position of `offset` between the first and the last, from 0 to 1.
     pub fn share(self, offset: f64) -> f64 {
         match self.last - self.first {
             0.0 => 0.0,
@@ -59,31 +59,31 @@ impl Range {
         }
     }
 
-    /// Where it is when it is pulled to `offset`: beyond its end it gives way less and less, up to `band`.
+    /// The shown offset of a view that is dragged to `offset`: beyond its end it follows less and less, up to `band`.
     fn banded(self, offset: f64, band: f64) -> f64 {
         let end = self.clamp(offset);
         let beyond = (offset - end).abs();
         if band <= 0.0 { end } else { end + (band * beyond / (beyond + band)).copysign(offset - end) }
     }
 
-    /// What pulls further than this does nothing: it has not to be pulled back.
+    /// Limits a drag beyond an end, so that further dragging has no effect and need not be dragged back.
     fn bounded(self, offset: f64, band: f64) -> f64 {
         let end = self.clamp(offset);
         end + (offset - end).clamp(-band * MOST_BEYOND, band * MOST_BEYOND)
     }
 }
 
-/// Both axes.
+/// The allowed offsets along both axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ranges {
-    /// Left to right.
+    /// Left to right, in pixels.
     pub x: Range,
-    /// Top to bottom.
+    /// Top to bottom, in pixels.
     pub y: Range,
 }
 
 impl Ranges {
-    /// The same with so much more on all sides.
+    /// The same ranges, wider by `by` on all sides.
     #[must_use]
     pub fn widened(self, by: f64) -> Self {
         let wider = |range: Range| Range { first: range.first - by, last: range.last + by };
@@ -94,9 +94,9 @@ impl Ranges {
 /// Offset and speed of a view in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Place {
-    /// Left to right.
+    /// Left to right, in pixels.
     pub x: Sample,
-    /// Top to bottom.
+    /// Top to bottom, in pixels.
     pub y: Sample,
 }
 
@@ -107,13 +107,13 @@ enum Axis {
     Glide(Motion),
 }
 
-/// What is left of the way shrinks by the same part in the same time.
+/// A fling: the remaining distance decays exponentially.
 #[derive(Clone, Copy, Debug)]
 struct Fling {
     start: Instant,
     from: f64,
     rest: f64,
-    /// Per second.
+    /// The decay rate per second.
     decay: f64,
 }
 
@@ -154,7 +154,7 @@ impl Axis {
             return Axis::Rest(from);
         }
         let rest = from + speed / decay;
-        // At the end of the document it stops as it would anywhere, only sooner.
+        // At the end of the document it stops as anywhere else, only sooner.
         if rest == range.clamp(rest) {
             return Axis::Fling(Fling { start, from, rest, decay });
         }
@@ -175,7 +175,7 @@ impl Axis {
         Axis::Glide(Motion::carry_on(glide(), start, from, goal, TOLERANCE))
     }
 
-    /// It is at `offset` in the frame shown at `present`, and has all of its way from there before it.
+    /// The same motion restarted at `offset` in the frame shown at `present`, with the rest of its way still to come.
     fn held_up(&self, present: Instant, offset: f64) -> Self {
         match self {
             Axis::Rest(_) => Axis::Rest(offset),
@@ -192,30 +192,30 @@ fn glide() -> Style {
     Style::Spring(SpringShape::nearest(GLIDE_SWINGS, 1.0))
 }
 
-/// Fingers that pull.
+/// A drag by fingers.
 #[derive(Clone, Debug)]
 struct Pull {
-    /// The sum of what they pulled, from the offset where they began.
+    /// The offset at the start of the drag, plus all motion of the fingers.
     offset: (f64, f64),
     last: Instant,
 }
 
-/// Where a view is going.
+/// The motion of a view along both axes.
 #[derive(Clone, Debug)]
 pub struct ViewMotion {
     x: Axis,
     y: Axis,
     pull: Option<Pull>,
     aim: Aim,
-    /// Where fingers will be by the time a frame is seen is guessed.
+    /// Whether the fingers' positions are predicted for the time at which a frame is seen.
     predicts: bool,
-    /// How far it can be pulled beyond its ranges.
+    /// How far the view can be dragged beyond its ranges.
     band: f64,
     ranges: Ranges,
 }
 
 impl ViewMotion {
-    /// A view that rests.
+    /// A view that rests at this offset.
     pub fn new(x: f64, y: f64) -> Self {
         ViewMotion {
             x: Axis::Rest(x),
@@ -228,22 +228,22 @@ impl ViewMotion {
         }
     }
 
-    /// Whether input is predicted.
+    /// Sets whether input is predicted.
     pub const fn set_predicts(&mut self, predicts: bool) {
         self.predicts = predicts;
     }
 
-    /// How far it can be pulled beyond the offsets that it may have; let go, it returns.
+    /// Sets how far the view can be dragged beyond its allowed offsets; when released, it returns.
     pub const fn set_band(&mut self, band: f64) {
         self.band = band;
     }
 
-    /// Whether it can be pulled beyond its ends.
+    /// Whether the view can be dragged beyond its ends.
     pub const fn gives_way(&self) -> bool {
         self.band > 0.0
     }
 
-    /// The offsets that it may have. One that lies outside by now goes to the nearest, and so does where it is going.
+    /// Sets the allowed offsets. An offset or a goal outside moves to the nearest allowed offset.
     pub fn set_ranges(&mut self, ranges: Ranges, present: Instant) {
         if self.ranges == ranges {
             return;
@@ -257,7 +257,7 @@ impl ViewMotion {
         }
     }
 
-    /// The offset in the frame shown at `present`, if nothing holds it up.
+    /// The position in the frame shown at `present`, unless missing content holds the view up.
     pub fn at(&self, present: Instant) -> Place {
         let Some(pull) = &self.pull else {
             return Place { x: self.x.at(present), y: self.y.at(present) };
@@ -275,21 +275,21 @@ impl ViewMotion {
         }
     }
 
-    /// Whether a later frame may show it elsewhere than the one shown at `present`.
+    /// Whether a later frame may show another offset than the frame shown at `present`.
     pub fn moves_after(&self, present: Instant) -> bool {
         match &self.pull {
-            // A guess goes back to where the fingers are when they stay there.
+            // A prediction is taken back when the fingers rest.
             Some(pull) => present.since(pull.last) < if self.predicts { GUESS_ENDS } else { HELD_STILL },
             None => [self.x, self.y].iter().any(|axis| axis.at(present) != Sample::at_rest(axis.goal())),
         }
     }
 
-    /// Fingers hold it.
+    /// Whether fingers drag the view.
     pub const fn is_pulled(&self) -> bool {
         self.pull.is_some()
     }
 
-    /// Fingers moved it by `by` at `at`; it was shown at `shown` when they began.
+    /// Fingers moved the view by `by` at `at`; the view was at `shown` when they began.
     pub fn pull(&mut self, at: Instant, by: Way, shown: (f64, f64)) {
         if self.pull.is_none() {
             self.aim.begin();
@@ -297,7 +297,7 @@ impl ViewMotion {
             self.pull = Some(Pull { offset: shown, last: at });
         }
         let Some(pull) = &mut self.pull else { return };
-        // What is pulled beyond the end has not to be pulled back.
+        // A drag beyond the end need not be dragged back.
         let (x, y) = (pull.offset.0 + by.x, pull.offset.1 + by.y);
         pull.offset = (self.ranges.x.bounded(x, self.band), self.ranges.y.bounded(y, self.band));
         pull.last = at;
@@ -305,8 +305,8 @@ impl ViewMotion {
         self.aim.observe(at, offset);
     }
 
-    /// The fingers were lifted at `at`: it goes on as fast as it went, from where it was `shown`, and keeps `keeps` of its
-    /// speed from one millisecond to the next.
+    /// The fingers were lifted at `at`: the view continues from `shown` at their speed, and keeps the part `keeps`
+    /// of its speed from one millisecond to the next.
     pub fn let_go(&mut self, at: Instant, keeps: f64, shown: (f64, f64)) {
         let Some(pull) = self.pull.take() else { return };
         let speed = if at.since(pull.last) > HELD_STILL { Way::default() } else { self.aim.speed() };
@@ -314,7 +314,7 @@ impl ViewMotion {
         self.y = Axis::fling(at, shown.1, speed.y, keeps, self.ranges.y);
     }
 
-    /// It was sent to an offset at `at`: smoothly, or at once.
+    /// Moves to an offset from `at` on: animated, or at once.
     pub fn go(&mut self, at: Instant, x: f64, y: f64, smoothly: bool) {
         self.pull = None;
         let (x, y) = (self.ranges.x.clamp(x), self.ranges.y.clamp(y));
@@ -322,26 +322,26 @@ impl ViewMotion {
             if smoothly { (self.x.glide(at, x), self.y.glide(at, y)) } else { (Axis::Rest(x), Axis::Rest(y)) };
     }
 
-    /// Where it is going.
+    /// The offset at which the motion ends.
     pub fn goal(&self) -> (f64, f64) {
         self.pull.as_ref().map_or((self.x.goal(), self.y.goal()), |pull| pull.offset)
     }
 
-    /// Whether input could move it further this way.
+    /// Whether input could move the view further this way.
     pub fn can_go(&self, by: Way) -> bool {
         let (x, y) = self.goal();
         let room = |offset: f64, by: f64, range: Range| by != 0.0 && range.clamp(offset + by.signum()) != offset;
         room(x, by.x, self.ranges.x) || room(y, by.y, self.ranges.y)
     }
 
-    /// It stays where it is `shown`. Fingers that hold it go on to do so.
+    /// Stops the view at `shown`. A drag continues.
     pub const fn stop(&mut self, shown: (f64, f64)) {
         if self.pull.is_none() {
             (self.x, self.y) = (Axis::Rest(shown.0), Axis::Rest(shown.1));
         }
     }
 
-    /// The frame shown at `present` shows it at this offset, short of where it would be: the rest of its way is yet to come.
+    /// The frame shown at `present` shows this offset, short of the desired one: the rest of the way is still to come.
     pub fn hold_up(&mut self, present: Instant, x: f64, y: f64) {
         if self.pull.is_some() {
             return;
@@ -355,7 +355,7 @@ impl ViewMotion {
         }
     }
 
-    /// What is to come, seen from the frame shown at `present`.
+    /// The motion after the frame shown at `present`.
     pub fn onward(&self, present: Instant) -> Onward {
         let pull = self.pull.as_ref().filter(|pull| present.since(pull.last) < HELD_STILL);
         let speed = pull.map(|_| self.aim.speed());
@@ -372,14 +372,14 @@ impl ViewMotion {
     }
 }
 
-/// The way that a view has before it.
+/// The future course of a view.
 #[derive(Clone, Copy, Debug)]
 pub struct Onward {
     x: Axis,
     y: Axis,
     speed: Way,
     present: Instant,
-    /// Where it is then.
+    /// The offset at `present`.
     from: (f64, f64),
 }
 

@@ -1,22 +1,22 @@
 //! SCAR's Algorithm 1 as printed (4.3).
 
-/// What a step of scrolling needs.
+/// The operation for one step of scrolling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScarStep {
-    /// The exFrame is shown at this distance from its top: nothing is rendered.
+    /// Show the exFrame at this distance from its top: nothing is rendered.
     Reuse {
         /// Pixels from the top of the exFrame.
         offset: i64,
     },
-    /// The extended region is rendered and shown from its top.
+    /// Render the extended region and show it from its top.
     RenderExtended,
-    /// Only the screen is rendered: a scroll towards the top, or a window that cannot scroll.
+    /// Render only the screen: a scroll towards the top, or a window that cannot scroll.
     RenderScreen,
 }
 
 /// SCAR's Algorithm 1, exactly: vertical, one direction, an extension factor `N`.
 ///
-/// Traps in it that are kept on purpose: a distance of zero is a reuse even if the content changed, and a scroll
+/// Two flaws of the paper are kept on purpose: a distance of zero is a reuse even if the content changed, and a scroll
 /// towards the top renders every frame.
 #[derive(Clone, Debug)]
 pub struct ScarDecider {

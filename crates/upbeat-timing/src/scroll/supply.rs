@@ -1,13 +1,13 @@
-//! What is rendered of a document, what is wanted next, and by when.
+//! Decides which region of a document is rendered next, and by when.
 //!
 //! ```text
-//!             rendered                      wanted: asked for while what is left still lasts for a render
+//!             rendered                      wanted: requested before the rest runs out
 //!   ├───────────┬──────┬─────────────────┤
 //!               │ view │──── left ───────│─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─┤
 //!               └──────┘                 └ runs out at way(t) = left
 //! ```
 //!
-//! What was asked for counts as on its way, not as there: whoever renders says when it is.
+//! A requested region counts as on its way, not as rendered: the caller reports when it is.
 
 use super::course::{Course, Way};
 use super::cover::{Cover, Side};
@@ -15,28 +15,29 @@ use super::{Extent, Region};
 use crate::defaults::{EXTENSION_AHEAD, MOST_EXTENSION, MOST_FAST_EXTENSION, SCROLL_BUDGET};
 use crate::time::Span;
 
-/// How far ahead it is looked: what lasts longer does not run out.
+/// The horizon: content that lasts longer than this does not run out.
 const FAR: Span = Span::from_seconds(10);
-/// Times are found to within this.
+/// The precision of computed times.
 const STEP: Span = Span::from_micros(10);
-/// Where it is looked first: most of what runs out does so in less than a second.
+/// The first time to check: most content that runs out does so in less than a second.
 const NEAR: Span = Span::from_millis(20);
-/// From one place where it is looked to the next.
+/// The factor between a checked time and the next.
 const FURTHER: i64 = 4;
-/// A fast view has this many renders ahead: the one that it waits for, of which what is seen meanwhile is a part, and two more.
+/// The distance ahead of a fast view, in renders: the render that it waits for, which is partly seen meanwhile, and two
+/// more.
 const RENDERS_AHEAD: f64 = 3.0;
-/// Chords and halves that find a time to within [`STEP`] whatever the way.
+/// The number of secant and bisection steps that find a time to within [`STEP`] for any course.
 const CUTS: u32 = 24;
 
-/// Limits of what is rendered beyond the view.
+/// Limits for rendering beyond the view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SupplySettings {
     /// The most pixels that may be rendered at once: the memory budget divided by the bytes of a pixel.
     pub most_pixels: i64,
-    /// What an axis is extended by if the budget affords it, in lengths of the view. A view that goes further than half of
-    /// what would lie ahead while a render takes place is extended by more.
+    /// The extension of an axis, in lengths of the view, if the budget allows it. A view that moves further than
+    /// half of the part ahead during a render is extended by more.
     pub most_extension: f64,
-    /// The part of the extension that lies ahead when the view moves on; the rest lies behind.
+    /// The part of the extension that lies ahead of a moving view; the rest lies behind.
     pub ahead: f64,
 }
 
@@ -47,48 +48,48 @@ impl Default for SupplySettings {
 }
 
 impl SupplySettings {
-    /// All that `most_pixels` affords, at most 1.5 views more, three quarters of it ahead.
+    /// As much as `most_pixels` allows, at most 1.5 views more, three quarters of it ahead.
     pub const fn with_budget(most_pixels: i64) -> Self {
         SupplySettings { most_pixels, most_extension: MOST_EXTENSION, ahead: EXTENSION_AHEAD }
     }
 
-    /// The same with so many lengths of the view ahead of a motion.
+    /// The same settings with this many lengths of the view ahead of a motion.
     #[must_use]
     pub const fn ahead_by(self, views: f64) -> Self {
         SupplySettings { most_extension: views / self.ahead, ..self }
     }
 }
 
-/// A region that is to be rendered.
+/// A region to render.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wanted {
-    /// What.
+    /// The region of the document.
     pub region: Region,
-    /// In how long something of it is missed.
+    /// Time until the first missing part of it would be visible.
     pub within: Span,
 }
 
-/// How long before something is missed it has to be asked for.
+/// How long before content is missing it has to be requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lead {
-    /// What a render takes, at its miss budget. So much further the view is when it is there.
+    /// The duration of a render at its miss budget. The view moves on during that time.
     pub render: Span,
-    /// What is lost on the way to it and back.
+    /// The delay of sending the request and of latching the result.
     pub way: Span,
 }
 
-/// How things stand.
+/// The state of the supply for one view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// All that the view shows is there.
+    /// All visible content is rendered.
     pub covered: bool,
-    /// In how long that is no longer so; `None` if it stays.
+    /// Time until content is missing; `None` if it never is.
     pub runs_out: Option<Span>,
-    /// This is to be asked for now.
+    /// The region to request now.
     pub wanted: Option<Wanted>,
 }
 
-/// Reuse or render, for both axes and directions.
+/// Decides between reuse and rendering, for both axes and directions.
 #[derive(Clone, Debug)]
 pub struct Supply {
     settings: SupplySettings,
@@ -98,40 +99,40 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// Nothing of `document` is rendered.
+    /// A supply for `document` without any rendered content.
     pub fn new(document: Region, settings: SupplySettings) -> Self {
         Supply { settings, document, rendered: Cover::default(), asked: None }
     }
 
-    /// Other limits. What is rendered stays valid.
+    /// Changes the limits. Rendered content stays valid.
     pub const fn set_settings(&mut self, settings: SupplySettings) {
         self.settings = settings;
     }
 
-    /// The document has another size (content was loaded). What is rendered stays valid.
+    /// The document's size changed (content was loaded). Rendered content stays valid.
     pub const fn set_document(&mut self, document: Region) {
         self.document = document;
     }
 
-    /// What is rendered.
+    /// The rendered parts of the document.
     pub const fn rendered(&self) -> &Cover {
         &self.rendered
     }
 
-    /// This is what is rendered from now on.
+    /// Replaces the rendered parts of the document.
     pub fn set_rendered(&mut self, rendered: Cover) {
         self.asked = self.asked.filter(|asked| !rendered.covers(*asked));
         self.rendered = rendered;
     }
 
-    /// Content changed in `damage` other than by scrolling: pieces that it touches are not valid any more, nor is what is
-    /// being rendered there (SCAR 6; trap: Algorithm 1 would reuse them).
+    /// Content changed in `damage` other than by scrolling: rendered pieces there become invalid, and so does a
+    /// requested region (SCAR 6; trap: Algorithm 1 would reuse them).
     pub fn damage(&mut self, damage: Region) {
         self.rendered.remove(damage);
         self.asked = self.asked.filter(|asked| !asked.overlaps(damage));
     }
 
-    /// How a `view` on this `course` is supplied. What is wanted is said once: from then on it is on its way.
+    /// The state for a `view` on this `course`. A wanted region is returned once: from then on it counts as requested.
     pub fn look(&mut self, view: Region, course: &impl Course, lead: Lead) -> Look {
         let covered = self.rendered.covers(view);
         let runs_out = self.lasts(&self.rendered, view, course);
@@ -142,7 +143,7 @@ impl Supply {
         let missed = if covered { runs_out } else { Some(Span::ZERO) };
         let (lasts, most) = match self.asked.map(with_asked) {
             None => (missed, lead.render + lead.way),
-            // What is on its way helps: another wish would only hold it up, unless it will be left right after.
+            // A requested region helps: another request would only delay it, unless the view leaves it right after.
             Some(with) if missed.is_some_and(|missed| with.is_none_or(|with| with > missed)) => (with, lead.way),
             Some(with) => (with, lead.render + lead.way),
         };
@@ -155,12 +156,13 @@ impl Supply {
         Look { covered, runs_out, wanted }
     }
 
-    /// The region that should be rendered for `view`: as much as the budget affords, ahead of the motion but not further than
-    /// that goes, and inside the document. It is for where the view is after `render`, and holds what is seen until then.
+    /// The region to render for `view`: as much as the budget allows, ahead of the motion but not beyond its end,
+    /// and inside the document. It suits the view's position after `render`, and contains all content that is
+    /// visible until then.
     pub fn region_for(&self, view: Region, course: &impl Course, render: Span) -> Region {
         let (rest, gone) = (course.rest(), course.way(render));
         let wish = |view: Extent, document: Extent, (way, gone): (f64, f64), other: f64| {
-            // An axis that cannot move needs nothing; nor does one that rests while the other moves.
+            // An axis that cannot move needs no extension; an axis at rest needs none while the other moves.
             if view.contains(document) || (way == 0.0 && other != 0.0) {
                 return 0.0;
             }
@@ -177,7 +179,7 @@ impl Supply {
         }
     }
 
-    /// The part of the wished extension that the budget pays for, from 0 to 1: the positive root of
+    /// The part of the desired extension that the budget allows, from 0 to 1: the positive root of
     /// `(w + s·x) (h + s·y) = budget`.
     fn affordable(&self, view: Region, x: f64, y: f64) -> f64 {
         let (width, height) = (view.x.length as f64, view.y.length as f64);
@@ -193,21 +195,21 @@ impl Supply {
         root.clamp(0.0, 1.0)
     }
 
-    /// `way`: until the view rests, and until this is rendered. Where rest is near, what is left is for both directions from
-    /// there.
+    /// The rendered extent of one axis. `way`: the distances until the view rests, and until the render is done. If
+    /// the view will rest soon, the remaining extension is for both directions from there.
     fn extend(&self, view: Extent, document: Extent, by: f64, (way, gone): (f64, f64)) -> Extent {
         let way = way - gone;
         let ahead = ((by + way.abs()) / 2.0).min(by * self.settings.ahead).max(by / 2.0);
         let behind = if way < 0.0 { ahead } else { by - ahead };
         let length = view.length + by as i64;
         let start = (view.start + gone as i64 - behind as i64).max(view.end() - length);
-        // Slide into the document, so that what lies beyond its end is spent on the other side.
+        // Slide into the document, so that extension beyond its end is used on the other side.
         let start = start.min(document.end() - length).max(document.start).min(view.start);
         let end = (start + length).min(document.end()).max(view.end());
         Extent { start, length: end - start }
     }
 
-    /// In how long `view` leaves `cover` on this course; `None` when it does not, or the document ends there anyway.
+    /// Time until `view` leaves `cover` on this course; `None` if it does not, or only where the document ends.
     fn lasts(&self, cover: &Cover, view: Region, course: &impl Course) -> Option<Span> {
         let (rest, seen) = (course.rest(), view);
         let axis = |way: f64, sides: [Side; 2], view: Extent, document: Extent, along: fn(Way) -> f64| {
@@ -225,7 +227,7 @@ impl Supply {
     }
 }
 
-/// When something that never turns back has gone `distance`; `None`: not in any time that counts.
+/// When a motion that never turns back has covered `distance`; `None` if not within [`FAR`].
 fn time_of(distance: f64, way: impl Fn(Span) -> f64) -> Option<Span> {
     let (mut before, mut short) = (Span::ZERO, distance);
     let (mut after, mut over) = (NEAR, way(NEAR) - distance);
@@ -241,7 +243,8 @@ fn time_of(distance: f64, way: impl Fn(Span) -> f64) -> Option<Span> {
         if after - before <= STEP {
             break;
         }
-        // Where the chord is there; every third time the middle, lest a crooked way makes the chords short.
+        // Where the secant crosses zero; every third time the middle, since on an uneven course secants make
+        // slow progress.
         let part = if cut % 3 == 2 { 0.5 } else { short / (short + over) };
         let guess = before + Span::from_nanos(((after - before).as_nanos() as f64 * part) as i64);
         for at in [guess - STEP / 2, guess + STEP / 2] {

@@ -1,34 +1,34 @@
-//! What is said of a view, as far as it bears on where the view may be.
+//! The client's settings of a view that determine its possible positions.
 
 use super::course::Way;
 use super::motion::{Range, Ranges};
 use super::{Extent, Region};
 use crate::defaults::MOST_STRETCH;
 
-/// What is said of a view.
+/// The settings of a view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms<'a> {
     /// Width and height of the view, in pixels.
     pub size: (i64, i64),
-    /// Where its document begins and ends.
+    /// The extent of its document.
     pub document: Region,
-    /// Whether input moves it (left and right, up and down).
+    /// Whether input moves the view (left and right, up and down).
     pub axes: (bool, bool),
-    /// Which part of its speed a fling keeps from one millisecond to the next.
+    /// The part of its speed that a fling keeps from one millisecond to the next.
     pub keeps: f64,
-    /// How far it can be pulled beyond the document, in pixels.
+    /// How far the view can be dragged beyond the document, in pixels.
     pub band: f64,
-    /// Where it comes to rest (left to right, top to bottom), in ascending order; empty: anywhere.
+    /// Snap positions (left to right, top to bottom), in ascending order; empty: the view rests anywhere.
     pub snaps: (&'a [i32], &'a [i32]),
-    /// Where fingers will be by the time a frame is seen is guessed.
+    /// Whether the fingers' positions are predicted for the time at which a frame is seen.
     pub predicts: bool,
-    /// Where content is missing the last row or column of what is there is shown instead, so that it need not wait yet. Not
-    /// of a view that moves both ways: a corner has no last row.
+    /// Where content is missing, the last rendered row or column is stretched, so that the view need not wait yet.
+    /// Not for a view that moves both ways, since a corner has no last row.
     pub stretches: bool,
 }
 
 impl Terms<'_> {
-    /// The offsets that it may have: its document's beginning where that is smaller.
+    /// The allowed offsets; only the document's beginning if the document is smaller than the view.
     pub fn ranges(&self) -> Ranges {
         let axis = |document: Extent, length: i64| {
             let last = (document.end() - length).max(document.start);
@@ -37,12 +37,12 @@ impl Terms<'_> {
         Ranges { x: axis(self.document.x, self.size.0), y: axis(self.document.y, self.size.1) }
     }
 
-    /// What of a way lies along axes that input moves it on.
+    /// The part of a distance along the axes on which input moves the view.
     pub fn along(&self, way: Way) -> Way {
         Way { x: if self.axes.0 { way.x } else { 0.0 }, y: if self.axes.1 { way.y } else { 0.0 } }
     }
 
-    /// What of the document it shows at this offset, to whole pixels.
+    /// The region of the document that is visible at this offset, to whole pixels.
     pub fn seen(&self, (x, y): (f64, f64)) -> Region {
         let extent = |offset: f64, length: i64| {
             let start = offset.floor() as i64;
@@ -51,7 +51,7 @@ impl Terms<'_> {
         Region { x: extent(x, self.size.0), y: extent(y, self.size.1) }
     }
 
-    /// The same without what lies beyond the document.
+    /// The visible region, clipped to the document.
     pub fn shown(&self, offset: (f64, f64)) -> Region {
         let inside = |seen: Extent, document: Extent| {
             let start = seen.start.max(document.start);
@@ -61,7 +61,7 @@ impl Terms<'_> {
         Region { x: inside(seen.x, self.document.x), y: inside(seen.y, self.document.y) }
     }
 
-    /// What of that has to be there: all of it, but for what may be shown stretched at its ends.
+    /// The part of the visible region that must be rendered: all of it, except for ends that may be stretched.
     pub fn needed(&self, offset: (f64, f64)) -> Region {
         let seen = self.seen(offset);
         let inner = |extent: Extent| {
@@ -75,7 +75,7 @@ impl Terms<'_> {
         }
     }
 
-    /// Where a motion to `goal` comes to rest: at the position next to it, along the axes that it goes.
+    /// Where a motion to `goal` comes to rest: at the nearest snap position, along the axes on which it moves.
     pub fn snapped(&self, goal: (f64, f64), way: Way) -> (f64, f64) {
         let snap = |list: &[i32], goal: f64, way: f64| {
             let after = list.partition_point(|position| f64::from(*position) < goal);

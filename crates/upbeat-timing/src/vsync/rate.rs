@@ -1,4 +1,4 @@
-//! Whether a display refreshes at fixed times, or when a frame is ready.
+//! Whether a display refreshes at fixed times, or when a frame is ready (VRR).
 //!
 //! ```text
 //!   fixed      │        │        │  late  │        a frame that comes too late for a refresh waits for the next
@@ -9,8 +9,8 @@ use super::{Sample, VsyncModel};
 use crate::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// The rate of one display. Every decision that depends on it matches on this: for the latch in `output/rate`, for
-/// callbacks in `pacer/variable`.
+/// The kind of rate of one display. Every decision that depends on it matches on this: for the latch in `output/rate`,
+/// for callbacks in `pacer/variable`.
 #[derive(Clone, Debug)]
 pub(crate) enum Rate {
     /// Refreshes lie on a grid, and frames have deadlines.
@@ -22,27 +22,27 @@ pub(crate) enum Rate {
 /// A panel with variable refresh.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// Its shortest and its longest interval.
+    /// The shortest and the longest interval.
     pub range: (Span, Span),
-    /// The refresh that is expected next, and when.
+    /// The next expected refresh and its time.
     pub(super) expected: Sample,
 }
 
 impl Rate {
-    /// Whether frames are drawn for periods. Without them a client has no second period of slack, no frame waits for a
-    /// refresh further ahead, and no second frame is drawn for the same refresh.
+    /// Whether frames are drawn for periods. Without periods a client has no second period of slack, no frame waits
+    /// for a refresh further ahead, and no second frame is drawn for the same refresh.
     pub const fn has_periods(&self) -> bool {
         matches!(self, Rate::Fixed)
     }
 }
 
 impl VsyncModel {
-    /// Whether the panel has no grid.
+    /// Whether the panel has variable refresh, so that there is no grid.
     pub const fn is_variable(&self) -> bool {
         matches!(self.rate, Rate::Variable(_))
     }
 
-    /// Whether it has a grid, and if not, the panel.
+    /// The kind of rate: fixed, or variable with the panel's range.
     pub(crate) const fn rate(&self) -> &Rate {
         &self.rate
     }
@@ -70,8 +70,8 @@ impl VsyncModel {
         self.period = range.map_or(self.nominal, |(shortest, _)| shortest.max(Span::from_micros(1)));
     }
 
-    /// On a variable-refresh panel: refresh `index`, the next that there is, is wanted at `time`, or as soon after the last
-    /// one as the panel allows.
+    /// On a variable-refresh panel: the next refresh, `index`, is wanted at `time`, or as soon after the last
+    /// refresh as the panel allows.
     pub fn expect(&mut self, index: RefreshIndex, time: Instant) {
         let soonest = self.anchor.time + self.period;
         if let Rate::Variable(panel) = &mut self.rate {
@@ -79,7 +79,7 @@ impl VsyncModel {
         }
     }
 
-    /// On a variable-refresh panel: the refresh that is [observed](Self::observe) next is this one.
+    /// On a variable-refresh panel: the next [observed](Self::observe) timestamp belongs to this refresh.
     pub fn number_next(&mut self, index: RefreshIndex) {
         if self.is_variable() {
             self.anchor.index = self.anchor.index.max(index.0.saturating_sub(1));

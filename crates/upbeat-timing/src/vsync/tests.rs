@@ -60,7 +60,7 @@ fn a_driver_that_lies_leaves_a_readable_trace_and_a_right_grid() {
     .assert_eq(&story);
 }
 
-/// Drivers stamp the start of scan-out from within the blanking, which is before it.
+/// Drivers stamp the start of scan-out from within the blanking before it.
 #[test]
 fn timestamp_may_lie_ahead_by_a_blanking_and_not_by_more() {
     let mut model = model_after(8);
@@ -80,7 +80,7 @@ fn display_that_keeps_58_and_a_half_hertz_where_its_mode_says_60_is_followed() {
     assert_eq!(model.present(RefreshIndex(50)), time(50));
 }
 
-/// vkms stops its clock when nobody wants vblanks; the first one after that has no time of its own.
+/// vkms stops its clock while no client needs vblanks; the first vblank after that has no real time.
 #[test]
 fn a_grid_that_moved_in_a_pause_is_not_taken_for_another_period() {
     let step = Span::from_micros(1_845);
@@ -93,7 +93,7 @@ fn a_grid_that_moved_in_a_pause_is_not_taken_for_another_period() {
     assert_eq!(model.present(RefreshIndex(1_000)), grid(1_000) + step);
 }
 
-/// What lies within what clocks do is the period's.
+/// A difference that clocks can have belongs to the period.
 #[test]
 fn a_period_is_learned_across_pauses() {
     let slow = Span::from_nanos(PERIOD.as_nanos() + 500);
@@ -145,7 +145,8 @@ fn a_variable_panel_refreshes_as_soon_as_it_may() {
 }
 
 proptest! {
-    /// Jitter of a tenth of a period, gaps and lies: the grid is found again within a bounded number of frames.
+    /// After jitter of a tenth of a period, gaps and wrong timestamps, the grid is found again within a bounded
+    /// number of frames.
     #[test]
     fn after_any_fault_sequence_it_is_back_on_the_grid(
         faults in prop::collection::vec((0u8..6, -800_000i64..800_000), 0..60),
@@ -175,7 +176,7 @@ proptest! {
         prop_assert!((predicted - grid(index + 3)).abs() < Span::from_millis(1), "{:?}", predicted - grid(index + 3));
     }
 
-    /// Refresh numbers never run backwards, whatever the driver says.
+    /// Refresh numbers never run backwards, whatever the driver reports.
     #[test]
     fn refresh_numbers_are_monotone(times in prop::collection::vec(0u64..4_000_000_000, 1..80)) {
         let mut model = model_after(5);

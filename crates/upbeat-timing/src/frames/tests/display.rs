@@ -1,10 +1,10 @@
-//! What the display has of the frames: held, withdrawn, in flight.
+//! Frames in the display: held, withdrawn, in flight.
 
 use super::*;
 
 const HOLDS: May = May { hold: 4, draw: true, record: true };
 
-/// A queue whose display has one frame in flight and holds two, numbers 1 and 2, of those that were made ahead.
+/// A queue whose display has one frame in flight and holds two frames that were made ahead, numbers 1 and 2.
 fn holding() -> Queue {
     let mut queue = ahead(AheadSettings::buffers(5));
     let first = queue.choose(RefreshIndex(1), Instant::ZERO, ());
@@ -51,7 +51,7 @@ fn a_withdrawn_frame_counts_until_the_display_says_that_it_will_not_be_shown() {
     queue.withdrawn(None);
     assert_eq!(queue.last_taken(), Some(RefreshIndex(1)));
     assert!(queue.get(first).is_some(), "it has not come back yet");
-    assert!(queue.poll(May::default()).is_none(), "and nobody lets go of what the display has");
+    assert!(queue.poll(May::default()).is_none(), "and frames in the display are not released");
 }
 
 #[test]

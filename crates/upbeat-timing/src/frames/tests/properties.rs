@@ -1,4 +1,4 @@
-//! Whatever is done in whatever order: frames come out once, in order, and none is lost.
+//! In every sequence of operations, frames come out once and in order, and no frame is lost.
 
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A queue whose content counts how many there are, and what has come out of it.
+/// A queue whose content counts its live instances, and the frames that came out of it.
 struct World {
     queue: FrameQueue<u64>,
     refresh: u64,
@@ -55,7 +55,7 @@ impl World {
         }
     }
 
-    /// Whether a latch may choose: what the display has is shown first.
+    /// Whether a latch may choose: frames in the display are shown first.
     fn is_free(&self) -> bool {
         self.queue.composing().is_none() && self.queue.in_flight().next().is_none() && self.queue.next_held().is_none()
     }
@@ -161,7 +161,7 @@ proptest! {
             world.check();
         }
         prop_assert!(world.shown.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", world.shown);
-        // At the end everybody gives back what they have.
+        // At the end the renderer and the display return their frames.
         world.queue.abandon_all(|_| true);
         let drawing: Vec<FrameId> = world.queue.at(Stage::Drawing).map(|frame| frame.id).collect();
         drawing.into_iter().for_each(|id| {

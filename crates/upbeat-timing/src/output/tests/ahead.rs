@@ -4,7 +4,7 @@ use crate::defaults::COMPOSE_WINDOW;
 const INTERVAL: Span = Span::from_millis(10);
 const LEAD: Span = Span::from_millis(1);
 
-/// A display whose refresh 0 is at 1 s, and the machine after it latched refresh 3.
+/// A display whose refresh 0 is at 1 s, and its machine after the latch of refresh 3.
 fn machine() -> OutputMachine {
     let start = Instant::from_nanos(1_000_000_000);
     let mut vsync = VsyncModel::new(INTERVAL, start);
@@ -52,7 +52,7 @@ fn where_composing_is_quick_a_finished_frame_gives_way_until_a_fresh_one_would_b
     assert!(latch > begins + INTERVAL / 2);
     assert_eq!(machine.next_latch(begins), Some((next, latch)), "as for a press that comes just before");
     assert_eq!(machine.next_latch(latch + INTERVAL / 20), Some((next, latch + INTERVAL / 20)), "late, but in time");
-    // What is rendered meanwhile cannot delay it.
+    // Rendering meanwhile cannot delay it.
     assert!(machine.may_render_ahead(begins, 1, 4) && !machine.may_render_ahead(begins, 2, 4));
     assert!(!machine.may_render_ahead(latch, 1, 4), "it is submitted first");
     machine.frames_mut().take(waits);
@@ -70,10 +70,10 @@ fn a_frame_that_the_display_holds_can_be_taken_back_until_a_fresh_one_would_be_l
     let waits = finish(&mut machine, next, true);
     let latch = machine.latch_at(next);
     assert_eq!(machine.next_latch(begins), Some((next, latch)));
-    // It is shown even if nobody gets to know in time: a fresh one for the same refresh would be one too many.
+    // Even if the loop wakes too late it is shown: a fresh frame for the same refresh would be one too many.
     let missed = machine.submit_by(next) + Span::from_millis(1);
     assert_eq!(machine.next_latch(missed), Some((next, missed)));
-    // The last one is rendered unless a press would have to wait for it, whatever else is missing at once.
+    // The last missing frame is rendered only if input would not have to wait for it; with more missing, at once.
     let soon = latch - INTERVAL / 4;
     assert!(!machine.may_render_ahead(soon, 3, 4) && machine.may_render_ahead(soon, 2, 4));
     machine.frames_mut().take(waits);
@@ -91,7 +91,7 @@ fn a_stale_frame_is_shown_only_where_a_fresh_one_would_be_late() {
     assert!(!machine.shows_finished(next, early));
     assert_eq!(machine.next_latch(early), Some((next, machine.latch_at(next))), "there is time for a fresh one");
     assert!(machine.shows_finished(next, late));
-    // A renderer that takes two refreshes never makes it.
+    // A renderer that takes two refreshes is never in time.
     for _ in 0..COMPOSE_WINDOW {
         lose(&mut machine, next, early, early + INTERVAL * 2);
     }

@@ -1,4 +1,4 @@
-//! What only moves planes is latched later than what is composed, while nobody draws.
+//! A frame that only moves planes is latched later than a composed frame, while no client draws.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const INTERVAL: Span = Span::from_micros(16_667);
 const COMPOSE: Span = Span::from_millis(5);
 const FLIP: Span = Span::from_micros(200);
 
-/// A machine with the cursor on a plane, which has composed often and moved the cursor alone as often.
+/// A machine with the cursor on a plane that has often composed, and as often only moved the cursor.
 fn practised() -> (OutputMachine, Instant) {
     let start = Instant::from_nanos(1_000_000_000);
     let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_micros(500), start);
@@ -24,7 +24,7 @@ fn practised() -> (OutputMachine, Instant) {
     (machine, now)
 }
 
-/// How long before it has to be submitted what waits is latched.
+/// How long before its submission deadline the needed frame is latched.
 fn head_start(machine: &OutputMachine, now: Instant) -> Span {
     let (index, when) = machine.next_latch(now).unwrap();
     machine.submit_by(index) - when

@@ -5,19 +5,19 @@ use super::*;
 const INTERVAL: Span = Span::from_micros(16_667);
 const COMPOSE: Span = Span::from_millis(1);
 
-/// Lights within 60 refreshes, and late ones among them, of a display that wants its frames `lead` early, lets `depth` of
-/// them wait, shows one a refresh, and is itself a refresh late with the tenth if it `stumbles`. There is something new to
-/// show at every moment.
+/// The number of lights within 60 refreshes, and of late lights among them. The display needs its frames `lead` early,
+/// queues `depth` frames, shows one a refresh, and shows the tenth frame a refresh late if it `stumbles`. There is
+/// always new content.
 fn lights(lead: Span, depth: u32, stumbles: bool) -> (usize, usize) {
     lights_of(COMPOSE, lead, depth, stumbles)
 }
 
-/// The same where composing takes `compose`.
+/// The same if composing takes `compose`.
 fn lights_of(compose: Span, lead: Span, depth: u32, stumbles: bool) -> (usize, usize) {
     let start = Instant::from_nanos(1_000_000_000);
     let mut machine: OutputMachine = OutputMachine::new(VsyncModel::new(INTERVAL, start), lead, start);
     machine.set_depth(depth);
-    // The phase is known: nothing has to be composed at once to find it.
+    // With a known phase no frame has to be composed at once to find it.
     machine.vsync_mut().synchronise(start);
     let (mut now, mut shown, mut late, mut flights) = (start, 0, 0, VecDeque::new());
     let mut last = machine.vsync().at_or_after(start);

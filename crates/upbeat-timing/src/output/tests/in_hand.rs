@@ -2,7 +2,7 @@ use super::*;
 
 const INTERVAL: Span = Span::from_micros(16_000);
 
-/// A machine whose phase is known and for which updates wait that are due at refresh 5; and when refresh 4 begins.
+/// A machine with a known phase and updates that are due at refresh 5; and the time of refresh 4.
 fn waiting() -> (OutputMachine, Instant) {
     let start = Instant::from_nanos(1_000_000_000);
     let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);

@@ -1,4 +1,4 @@
-//! Time numbers refreshes, latches do not.
+//! Refreshes are numbered by time, not by latches.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const INTERVAL: Span = Span::from_micros(16_667);
 const LEAD: Span = Span::from_micros(600);
-/// An idle session: the phase is not trusted any more.
+/// A long idle, after which the phase is not trusted any more.
 const LONG: Span = Span::from_seconds(60);
 
 fn start() -> Instant {
@@ -19,7 +19,7 @@ fn machine() -> OutputMachine {
     OutputMachine::new(vsync, LEAD, start())
 }
 
-/// The latch that is planned at `now` comes to nothing; when it was made.
+/// The latch that is planned at `now` finds nothing to show; returns when it was made.
 fn latch_for_nothing(machine: &mut OutputMachine, now: Instant, effective: bool) -> Instant {
     let (index, when) = machine.next_latch(now).unwrap();
     machine.latch(index);
@@ -86,7 +86,7 @@ fn the_next_refresh_lies_behind_what_is_in_flight_or_cannot_be_withdrawn_yet() {
     assert_eq!(machine.latched(), first);
     finish(&mut machine, first.next(), true);
     finish(&mut machine, first.plus(2), true);
-    assert_eq!(machine.latched(), first, "what the display holds gives way");
+    assert_eq!(machine.latched(), first, "a frame that the display holds does not count");
     machine.need(Need::Content);
     let step = machine.poll_frame(Work::default(), now);
     assert!(matches!(step, Some(crate::frames::Step::Withdraw(_))), "{step:?}");
@@ -144,7 +144,7 @@ fn a_plan_made_for_slow_motion_is_sound_also_when_the_motion_ends_meanwhile() {
     machine.need(Need::Content);
     let planned = machine.next_index(now);
     assert!(machine.vsync().present(planned) - now > cost);
-    // One that stands still costs as much as any that nobody has seen yet.
+    // A frame at rest has the initial estimate, because none was measured yet.
     machine.compose.moves(false);
     machine.compose.moves(false);
     assert!(machine.compose_budget() < INTERVAL);
@@ -180,11 +180,11 @@ fn a_stamped_update_is_latched_once_and_at_its_time_where_refreshes_are_variable
     machine.expect(now);
     let (index, when) = machine.next_latch(now).unwrap();
     assert!(when > now + Span::from_millis(480), "latched {} before its time", stamp - when);
-    // Others do not wait for it: what is chosen now can be shown now.
+    // Other content does not wait for it: a frame chosen now can be shown now.
     assert!(machine.vsync().present(index) - now < INTERVAL);
     machine.expect_latch(when);
     assert_eq!(machine.vsync().present(index), stamp);
-    // Something else is shown meanwhile.
+    // Other content is shown meanwhile.
     machine.need(Need::Content);
     machine.expect(now);
     assert!(machine.next_latch(now).is_some_and(|(_, when)| when <= now));
@@ -277,8 +277,8 @@ fn happening() -> impl Strategy<Value = Happening> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Whatever happens in whatever order: what is wanted as soon as possible, on a display that is free, is latched for a
-    /// refresh that comes within two intervals.
+    /// In every sequence of events, a frame that is needed as soon as possible, on a free display, is latched for a
+    /// refresh within two intervals.
     #[test]
     fn what_is_wanted_now_is_for_a_refresh_within_two_intervals(
         happenings in prop::collection::vec(happening(), 1..200),

@@ -1,4 +1,4 @@
-//! The first frames after the display has started its refreshes anew: a mode, or switched on.
+//! The first frames after the display restarted its refreshes: with a new mode, or switched on.
 
 use expect_test::expect;
 
@@ -9,7 +9,7 @@ const NEW: Span = Span::from_micros(16_579);
 const COMPOSE: Span = Span::from_millis(2);
 const LEAD: Span = Span::from_micros(500);
 
-/// A machine that knew its grid, and was told of another mode at the time that comes back.
+/// A machine with a known grid whose mode changes; also returns the time of the change.
 fn switched() -> (OutputMachine, Instant) {
     let start = Instant::from_nanos(1_000_000_000);
     let mut machine = OutputMachine::new(VsyncModel::new(OLD, start), LEAD, start);
@@ -23,7 +23,7 @@ fn switched() -> (OutputMachine, Instant) {
     (machine, now)
 }
 
-/// Composes what is wanted, and tells when it was handed over.
+/// Composes the needed frame; also returns when it was submitted.
 fn compose(machine: &mut OutputMachine, now: Instant) -> (FrameId, RefreshIndex, Instant) {
     machine.need(Need::Content);
     let (index, when) = machine.next_latch(now).unwrap();
@@ -31,14 +31,15 @@ fn compose(machine: &mut OutputMachine, now: Instant) -> (FrameId, RefreshIndex,
     (id, index, when + COMPOSE)
 }
 
-/// The first refresh of the new grid that a frame in hand at `handed_over` can reach, if one of the grid is at `phase`.
+/// The first refresh of the new grid that a frame submitted at `handed_over` can reach, if the grid has a refresh at
+/// `phase`.
 fn first_after(handed_over: Instant, phase: Instant) -> Instant {
     let refreshes = (handed_over + LEAD - phase).as_nanos().div_euclid(NEW.as_nanos()) + 1;
     phase + NEW * refreshes
 }
 
-/// The frame of the mode switch itself, whose light nobody knows; then one that is seen at the first refresh of the new
-/// grid that it can reach, or `missed` later. Both lie `phase` off the old grid.
+/// The frame of the mode switch itself, whose light is unknown; then a frame that is shown at the first refresh of the
+/// new grid that it can reach, or `missed` later. The new grid lies `phase` off the old grid.
 fn second_frame(phase: Span, missed: i64) -> (Outcome, OutputMachine) {
     let (mut machine, now) = switched();
     let (id, _, handed_over) = compose(&mut machine, now);

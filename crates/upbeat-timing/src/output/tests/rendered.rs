@@ -12,8 +12,8 @@ fn machine() -> OutputMachine {
     OutputMachine::new(vsync, LEAD, start)
 }
 
-/// Composes and shows frames that a GPU draws for `gpu` after its latch; one that is not complete in time is shown one
-/// refresh late.
+/// Composes and shows frames that a GPU draws for `gpu` after the latch; a frame that is not complete in time is shown
+/// one refresh late.
 fn show_all(machine: &mut OutputMachine, gpu: Span) {
     for _ in 0..FRAMES {
         machine.need(Need::Content);

@@ -1,4 +1,4 @@
-//! A view whose content is there, comes late, or goes.
+//! A view whose content is rendered, arrives late, or disappears.
 
 use super::super::Extent;
 use super::*;
@@ -24,7 +24,7 @@ fn rows(start: i64, length: i64) -> Cover {
     Cover::of([Region { x: DOCUMENT.x, y: Extent { start, length } }])
 }
 
-/// A view, latched refresh by refresh.
+/// A view that is latched refresh by refresh.
 struct Played {
     machine: ViewMachine,
     now: Instant,
@@ -113,11 +113,11 @@ fn content_that_comes_too_late_is_told_of_once_with_what_is_left() {
     assert!(low[0].side == Side::Down && low[0].left > 0 && low[0].left <= 300, "{low:?}");
 }
 
-/// What came of three seconds of fingers that pull this way, in pixels per second, and a client that takes a while to render.
+/// The result of three seconds of a drag, in pixels per second, with a client that takes a while to render.
 #[derive(Debug)]
 struct Supplied {
     renders: usize,
-    /// Refreshes that showed it where it was before.
+    /// Refreshes that showed the view at the same offset as before.
     missed: usize,
     is_covered: bool,
 }

@@ -1,4 +1,4 @@
-//! What becomes of a view that is pulled, thrown, sent and held up.
+//! Views that are dragged, flung, scrolled to an offset and held up.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn view() -> ViewMotion {
     view
 }
 
-/// Fingers that pull it at 1000 px/s for 100 ms; when the last sample came.
+/// A drag at 1000 px/s for 100 ms; returns the time of the last sample.
 fn pulled(view: &mut ViewMotion) -> Instant {
     let mut at = START;
     for _ in 0..12 {

@@ -1,4 +1,4 @@
-//! What is asked for, when, and what for.
+//! Which regions are requested, when, and why.
 
 use super::super::course::Steady;
 use super::*;
@@ -23,7 +23,7 @@ fn supply() -> Supply {
     Supply::new(DOCUMENT, SupplySettings::with_budget(i64::MAX))
 }
 
-/// Looks, and renders at once what is wanted.
+/// Looks, and renders the wanted region at once.
 fn render(supply: &mut Supply, view: Region, course: &impl Course) -> Option<Region> {
     let wanted = supply.look(view, course, Lead::default()).wanted?;
     supply.set_rendered(Cover::of([wanted.region]));
@@ -152,8 +152,8 @@ fn what_goes_far_while_a_render_takes_place_has_more_ahead_of_it() {
     assert_eq!(far.y.length, 5_000, "and no more than four views beside it");
 }
 
-/// What `upbeat simulate` prints, with a client whose renders take time: the formula of a document that is rendered
-/// `ahead` and asked for in time.
+/// The figures of `upbeat simulate` for a client whose renders take time: the formula for a document that is rendered
+/// `ahead` and requested in time.
 #[test]
 fn it_renders_as_often_as_what_lies_ahead_and_the_time_of_a_render_say() {
     for (speed, render) in [(100, 40), (1_000, 40), (1_000, 150)] {
