@@ -244,7 +244,7 @@ pub enum SubmitError {
     #[error("the display cannot do that: {0}")]
     Unsupported(&'static str),
     /// The renderer did not finish in time; the display is not at fault.
-    #[error("the GPU does not finish")]
+    #[error("the GPU did not finish the frame in time")]
     Unfinished,
     /// The device refused it, with this error.
     #[error("the device refused the frame: {0}")]
@@ -288,19 +288,13 @@ pub enum DisplayEvent {
     /// The beam has passed the [shared](Display::share) rectangle.
     Scanned(front::Scanned),
     /// A frame will never be shown.
-    Lost {
-        frame: FrameId,
-        reason: LossReason,
-    },
+    Lost { frame: FrameId, reason: LossReason },
     /// The device refused a frame after [`submit`](Display::submit) had accepted it. Handle it as if `submit` had
     /// returned the error.
-    Refused {
-        frame: FrameId,
-        error: SubmitError,
-    },
+    Refused { frame: FrameId, error: SubmitError },
     /// [`Display::can_show`] may now accept planes that it rejected before: assign planes again.
     PlanesKnown,
-    /// [`Capabilities::pending_flips`] has grown.
+    /// [`Capabilities::pending_flips`] has grown: more frames may be submitted.
     MoreRoom,
     /// The mode or the capabilities changed; read them again.
     Changed,
@@ -321,7 +315,6 @@ pub trait Display {
     /// The name shown to users and clients, such as `HEADLESS-1`; unique in the session.
     fn name(&self) -> &str;
 
-    /// The current mode.
     fn mode(&self) -> Mode;
 
     /// The monitor's own modes, the preferred mode first. The current mode need not be among them.

@@ -39,7 +39,7 @@ pub enum Change {
     Unusable(String, DrmError),
     /// The scan is complete.
     Scanned,
-    /// The scan failed.
+    /// The scan failed, with this error.
     Unknown(DrmError),
 }
 
@@ -71,7 +71,7 @@ impl Card {
     /// Takes over a device node, as DRM master. Other threads ping `heard` whenever there is a change to
     /// [poll](Self::poll), or an output has an event.
     pub fn new(descriptor: OwnedFd, heard: Ping) -> Result<Self, DrmError> {
-        let failed = |error| DrmError::Device { what: "a worker", error };
+        let failed = |error| DrmError::Device { what: "the worker's queue cannot be created", error };
         let (found, findings) = queue().map_err(failed)?;
         let (scans, wanted) = queue().map_err(failed)?;
         real_time::remember_limit();
@@ -93,8 +93,8 @@ impl Card {
             let done = catch_unwind(AssertUnwindSafe(|| workshop.as_deref_mut().map(job)));
             if done.is_err() {
                 // A scan that waits for an answer must get one.
-                let error = std::io::Error::other("whoever asks it has panicked");
-                reports.say(Finding::Unknown(DrmError::Device { what: "anything", error }));
+                let error = std::io::Error::other("a job of the device's worker has panicked");
+                reports.say(Finding::Unknown(DrmError::Device { what: "the connectors cannot be scanned", error }));
             }
         });
     }

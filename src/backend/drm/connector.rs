@@ -18,7 +18,9 @@ pub(super) fn name(connector: &connector::Info) -> String {
 
 /// All connected monitors. `probe` asks the hardware, which can take a while for some monitors.
 pub(super) fn plugged(device: &impl Device, probe: bool) -> Result<Vec<Monitor>, DrmError> {
-    let resources = device.resource_handles().map_err(|error| DrmError::Device { what: "its resources", error })?;
+    let resources = device
+        .resource_handles()
+        .map_err(|error| DrmError::Device { what: "the device's resources cannot be read", error })?;
     let infos = resources.connectors().iter().filter_map(|handle| device.get_connector(*handle, probe).ok());
     let connected = infos.filter(|info| info.state() == connector::State::Connected);
     Ok(connected.map(|connector| Monitor { name: name(&connector), connector }).collect())

@@ -124,7 +124,7 @@ impl Crtc {
             Way::Atomic(atomic) => atomic.reset(),
             Way::Legacy(surface) => {
                 if let Err(error) = surface.reset_state() {
-                    tracing::warn!(%error, "the output's state is not known after the switch");
+                    tracing::warn!(%error, "the output's state is unknown after the session switch");
                 }
             }
         }

@@ -11,7 +11,7 @@ use super::memory::{Lend, Picture};
 use super::stale::{add, whole};
 use crate::backend::{Buffer, PixelRect};
 
-/// One buffer is on screen, one is in flight, and one is drawn into.
+/// Buffers on screen, in flight and drawn into.
 pub(super) const FEWEST: usize = 3;
 
 struct Slot<M> {
@@ -138,7 +138,7 @@ mod tests {
         frames.release(&second);
         assert!(frames.acquire().is_none(), "whoever gave it back has it yet");
         drop(second);
-        assert!(frames.acquire().is_some_and(|buffer| buffer.age == 0), "nobody knows what is in it");
+        assert!(frames.acquire().is_some_and(|buffer| buffer.age == 0), "its content is unknown");
     }
 
     #[test]

@@ -73,13 +73,13 @@ impl Foundry {
         let gbm = GbmDevice::new(device.clone()).map_err(|error| format!("GBM: {error}"))?;
         let usage = GbmBufferFlags::SCANOUT | GbmBufferFlags::RENDERING;
         let allocator = GbmAllocator::new(gbm, usage);
-        let mut reason = "the primary plane shows nothing that can be drawn into".to_owned();
+        let mut reason = "the primary plane shows no format that can be rendered".to_owned();
         for layout in layouts(&shown, &drawn) {
             let mut foundry = Foundry { device: device.clone(), allocator: allocator.clone(), layout, size };
             match foundry.prove(crtc, drawer, jobs) {
                 Ok(first) => return Ok(Some((foundry, first))),
                 Err(error) => {
-                    tracing::debug!(layout = %foundry.layout, error, "not for scan-out");
+                    tracing::debug!(layout = %foundry.layout, error, "buffers of this layout cannot be scanned out");
                     reason = error;
                 }
             }
@@ -112,9 +112,9 @@ impl Foundry {
         let Layout { code, modifiers } = &self.layout;
         let (width, height) = (self.size.0.unsigned_abs(), self.size.1.unsigned_abs());
         let made = self.allocator.create_buffer_with_flags(width, height, *code, modifiers, usage(modifiers));
-        let buffer = made.map_err(|error| format!("GBM makes no {}: {error}", self.layout))?;
+        let buffer = made.map_err(|error| format!("GBM cannot allocate {}: {error}", self.layout))?;
         let framebuffer = framebuffer_from_bo(&self.device, &buffer, true)
-            .map_err(|error| format!("KMS takes no {}: {error}", self.layout))?;
+            .map_err(|error| format!("KMS refuses {} as a framebuffer: {error}", self.layout))?;
         let memory = Arc::new(memory_of(&buffer)?);
         Ok(Cast { picture: Picture::of_gbm(framebuffer, buffer, jobs), memory })
     }
@@ -127,7 +127,7 @@ impl Foundry {
                 Ok(cast) => casts.push(cast),
                 Err(error) if casts.is_empty() => return Err(error),
                 Err(error) => {
-                    tracing::warn!(error, "there are fewer buffers than are needed");
+                    tracing::warn!(error, "no memory for all buffers: frames may be late");
                     break;
                 }
             }
@@ -202,9 +202,9 @@ fn layouts(shown: &[DrmFormat], drawn: &[DrmFormat]) -> Vec<Layout> {
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let layout = match self.modifiers.as_slice() {
-            [DrmModifier::Invalid] => "in a layout of the driver's choice",
-            [DrmModifier::Linear] => "row by row",
-            _ => "in a layout that both sides name",
+            [DrmModifier::Invalid] => "with the driver's own layout",
+            [DrmModifier::Linear] => "with the linear layout",
+            _ => "with a modifier that both sides list",
         };
         write!(f, "{} {layout}", self.code)
     }

@@ -90,7 +90,6 @@ pub(super) enum News {
         frame: FrameId,
         time: Instant,
         sequence: Option<u64>,
-        /// The frame's cursor.
         cursor: Option<CursorPlane>,
     },
     /// The frame will not be shown.

@@ -88,7 +88,7 @@ pub use vrr::slowest_rate;
 #[derive(Debug, thiserror::Error)]
 pub enum DrmError {
     /// An ioctl on the device failed.
-    #[error("the device does not tell {what}: {error}")]
+    #[error("{what}: {error}")]
     Device {
         /// The operation, as a part of the message.
         what: &'static str,
@@ -112,23 +112,17 @@ pub enum DrmError {
     },
     /// The monitor has no mode at all.
     #[error("{name} has no video mode")]
-    NoMode {
-        name: String,
-    },
+    NoMode { name: String },
     /// The monitor does not have the configured mode.
     #[error("{name} has no mode {wanted}; it has {available}")]
     UnknownMode {
         name: String,
-        /// The configured mode.
         wanted: String,
-        /// The monitor's modes.
         available: String,
     },
     /// All CRTCs are in use.
-    #[error("{name} cannot be driven: all CRTCs that could are in use")]
-    NoCrtc {
-        name: String,
-    },
+    #[error("{name} cannot be driven: all CRTCs that can drive it are in use")]
+    NoCrtc { name: String },
 }
 
 fn kms(what: &'static str) -> impl FnOnce(smithay::backend::drm::DrmError) -> DrmError {

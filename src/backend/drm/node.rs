@@ -54,6 +54,6 @@ fn vouch(device: &impl Device, file: &File) {
     let vouched = file.generate_auth_token().and_then(|token| device.authenticate_auth_token(token));
     if let Err(error) = vouched {
         // Some kernels, and some users, do not need it. If it was needed, the renderer fails later.
-        tracing::debug!(%error, "the file to draw on is not vouched for");
+        tracing::debug!(%error, "the renderer's device file is not authenticated");
     }
 }

@@ -209,7 +209,7 @@ impl Pipe {
         let (device, memory) = (self.facts.device.clone(), memory.clone());
         self.ends.jobs.ask(move || {
             let frame = client::import(&device, &memory)
-                .inspect_err(|error| tracing::debug!(%error, "a client's buffer is nothing for a plane"));
+                .inspect_err(|error| tracing::debug!(%error, "a client's buffer cannot be imported for planes"));
             let frame = frame.ok().map(|framebuffer| Arc::new(ClientFrame::new(&device, framebuffer, &jobs)));
             answers.note(News::Imported(Arc::downgrade(&memory), frame));
             heard.ping();

@@ -74,7 +74,7 @@ struct Shared<T> {
 impl<T> Shared<T> {
     fn ring(&self) {
         if let Err(error) = rustix::io::write(&self.bell, &1_u64.to_ne_bytes()) {
-            tracing::error!(%error, "a thread of a display cannot be woken");
+            tracing::error!(%error, "a display's thread cannot be woken");
         }
     }
 }
@@ -114,7 +114,7 @@ impl<T: Send> Mailbox<T> {
     }
 }
 
-/// The receiving end.
+/// The receiving end, for one thread.
 pub(super) struct Inbox<T> {
     shared: Arc<Shared<T>>,
     taken: VecDeque<T>,
@@ -241,6 +241,6 @@ mod tests {
         assert!(!inbox.is_closed());
         drop(other);
         assert!(is_readable(&inbox) && inbox.is_closed());
-        assert_eq!(inbox.take(), Some(1), "what was sent before still comes out");
+        assert_eq!(inbox.take(), Some(1), "earlier messages still arrive");
     }
 }

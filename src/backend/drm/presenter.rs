@@ -30,7 +30,7 @@ use crate::backend::LossReason;
 use crate::real_time::{RealTime, Role};
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND};
 
-/// A presenter's connections.
+/// A presenter's connections to its device and to the main thread.
 pub(super) struct Surroundings {
     pub device: DrmDeviceFd,
     pub crtc: crtc::Handle,
@@ -47,7 +47,7 @@ pub(super) fn start(
     flipper: Flipper,
     surroundings: Surroundings,
 ) -> Result<(Mailbox<Command>, JoinHandle<()>), DrmError> {
-    let failed = |error| DrmError::Device { what: "a presenter", error };
+    let failed = |error| DrmError::Device { what: "the presenter cannot be started", error };
     let (mailbox, inbox) = queue().map_err(failed)?;
     let thread = std::thread::Builder::new().name("presenter".to_owned());
     let run = move || {
@@ -114,7 +114,7 @@ impl Presenter {
         let gone = told.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) && !told.contains(PollFlags::IN);
         if awaits && gone {
             // A broken descriptor would wake us for ever.
-            tracing::warn!("a display device says nothing any more");
+            tracing::warn!("a display device sends no events any more");
             self.device_speaks = false;
         }
         awaits && told.contains(PollFlags::IN)
@@ -182,7 +182,7 @@ impl Presenter {
             Ok(events) => events,
             // Another presenter has read the events.
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-            Err(error) => return tracing::debug!(%error, "a display device cannot be heard"),
+            Err(error) => return tracing::debug!(%error, "the events of a display device cannot be read"),
         };
         for event in events {
             let Event::PageFlip(flip) = event else { continue };

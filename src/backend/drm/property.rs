@@ -72,7 +72,7 @@ impl Blob {
 impl Drop for Blob {
     fn drop(&mut self) {
         if let Err(error) = self.device.destroy_property_blob(self.number.into()) {
-            tracing::debug!(%error, "a value was gone already");
+            tracing::debug!(%error, "a property blob was gone already");
         }
     }
 }

@@ -16,7 +16,7 @@ use smithay::utils::{Buffer, Physical, Rectangle};
 /// The properties of a plane that a commit has to set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Say {
-    /// None of them.
+    /// No property: the plane stays as it is.
     Nothing,
     /// The framebuffer, its fence and its damage clips.
     Picture,

@@ -25,7 +25,7 @@ pub(super) struct Jobs(Mailbox<Job>);
 impl Jobs {
     /// Starts a worker thread; an error if there is no thread or queue.
     pub fn start() -> Result<Self, DrmError> {
-        let failed = |error| DrmError::Device { what: "a worker", error };
+        let failed = |error| DrmError::Device { what: "the worker cannot be started", error };
         let (jobs, asked) = queue().map_err(failed)?;
         let thread = std::thread::Builder::new().name("drm worker".to_owned());
         thread.spawn(move || run(asked)).map_err(failed)?;
@@ -53,7 +53,7 @@ fn run(mut asked: Inbox<Job>) {
         while let Some(job) = asked.take() {
             // Later jobs must still run after a panic: other sessions want the device, monitors are plugged in.
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
-                tracing::error!("the worker of a display device has panicked over something; it goes on with the next");
+                tracing::error!("a job on the worker of a display device has panicked; the next job runs");
             }
         }
         if closed {

@@ -109,11 +109,15 @@ impl Workshop {
         // Several threads read its events, so no read may block.
         let flags = rustix::fs::fcntl_getfl(&descriptor);
         let set = flags.and_then(|flags| rustix::fs::fcntl_setfl(&descriptor, flags | rustix::fs::OFlags::NONBLOCK));
-        set.map_err(|error| DrmError::Device { what: "its events", error: error.into() })?;
+        set.map_err(|error| DrmError::Device {
+            what: "the device's events cannot be read without blocking",
+            error: error.into(),
+        })?;
         let descriptor = DrmDeviceFd::new(DeviceFd::from(descriptor));
         // Keep the console's framebuffer until our first frame, so that the screen does not flicker black. The
         // presenters read the events, not Smithay's source.
-        let (device, _events) = DrmDevice::new(descriptor, false).map_err(kms("it is no display device"))?;
+        let (device, _events) =
+            DrmDevice::new(descriptor, false).map_err(kms("the device cannot be used for display"))?;
         let driver = device.get_driver().map(|driver| OsString::from(driver.name()));
         self.driver = driver.map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned());
         tracing::info!(driver = self.driver, atomic = device.is_atomic(), "display device");
@@ -190,7 +194,7 @@ impl Workshop {
         reports.say(Finding::Scanned);
     }
 
-    /// Drops all outputs.
+    /// Ends the presenters of all outputs.
     pub fn forget_outputs(&mut self, reports: &Reports) {
         for driven in std::mem::take(&mut self.driven) {
             // The message that it was plugged in may be still unread, so always send this one after it.
@@ -291,7 +295,7 @@ impl Workshop {
     ) -> Result<Ends, DrmError> {
         let device = self.device.as_ref().ok_or_else(gone)?;
         let monotonic = device.get_driver_capability(DriverCapability::MonotonicTimestamp);
-        let failed = |error| DrmError::Device { what: "a queue", error };
+        let failed = |error| DrmError::Device { what: "the presenter's queue cannot be created", error };
         let (answers, news) = queue().map_err(failed)?;
         let surroundings = Surroundings {
             device: device.device_fd().clone(),
@@ -312,7 +316,7 @@ impl Workshop {
 }
 
 fn gone() -> DrmError {
-    DrmError::Device { what: "anything", error: std::io::ErrorKind::NotConnected.into() }
+    DrmError::Device { what: "the device is not open", error: std::io::ErrorKind::NotConnected.into() }
 }
 
 /// The CRTC and the planes of an output.
@@ -349,7 +353,7 @@ fn find(
     let cursor = planes.cursor.iter().find_map(claim).map(|(_, claim)| claim);
     let ours = overlays.iter().map(|(_, claim)| claim).chain(&cursor).map(PlaneClaim::plane);
     let ours: Vec<_> = std::iter::once(primary.0.handle).chain(ours).collect();
-    let unknown = |error| DrmError::Device { what: "its properties", error };
+    let unknown = |error| DrmError::Device { what: "the properties of a CRTC cannot be read", error };
     let descriptor = device.device_fd().clone();
     let mut atomic = Atomic::new(&descriptor, handle, connector, ours.into_iter(), mode).map_err(unknown)?;
     atomic.leave(connectors::strays(device, handle, connector));

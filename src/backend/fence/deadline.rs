@@ -31,7 +31,7 @@ pub fn hint(descriptor: BorrowedFd<'_>, deadline: Instant) {
     let told = sync_file::set_deadline(fence, deadline);
     // Only a genuine sync file proves that the kernel lacks the ioctl.
     if lacks_call(told) && sync_file::is_one(fence) && !UNSUPPORTED.swap(true, Ordering::Relaxed) {
-        tracing::debug!("the kernel takes no deadlines for fences (it does from Linux 6.6 on)");
+        tracing::debug!("the kernel has no fence deadlines (Linux 6.6 and later have)");
     }
 }
 

@@ -21,10 +21,7 @@ pub enum HeadlessError {
     NameTaken(String),
     /// The mode or the options are invalid.
     #[error("output {name}: {source}")]
-    Options {
-        name: String,
-        source: OptionsError,
-    },
+    Options { name: String, source: OptionsError },
     /// The system has no timer or descriptor left.
     #[error("no timer for a virtual output: {0}")]
     System(#[from] rustix::io::Errno),

@@ -115,7 +115,6 @@ impl VirtualDisplay {
         self.options.gamma
     }
 
-    /// The current mode.
     pub fn mode(&self) -> Mode {
         self.mode
     }

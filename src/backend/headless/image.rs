@@ -10,7 +10,7 @@ use upbeat_timing::time::Instant;
 #[derive(Clone, Debug)]
 pub struct ReadRows {
     pub rect: PixelRect,
-    /// The old pixels.
+    /// The pixels before the write.
     pub pixels: Vec<u32>,
 }
 

@@ -275,7 +275,7 @@ impl HeadlessOutput {
         let data = epoll::EventData::new_u64(0);
         if let Err(error) = epoll::add(&*self.shared.epoll, fence.as_fd(), data, epoll::EventFlags::IN) {
             // The fence is still checked at each dispatch; it only causes no wake-up of its own.
-            tracing::warn!(output = self.shared.name, %error, "a fence cannot be waited for");
+            tracing::warn!(output = self.shared.name, %error, "a fence cannot be polled");
         }
     }
 }

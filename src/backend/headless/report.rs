@@ -19,7 +19,7 @@ pub struct Reports {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lit {
     pub frame: FrameId,
-    /// Its first row.
+    /// The rectangle's first row.
     pub row: i32,
     /// The beam was within it when it was written.
     pub torn: bool,

@@ -36,7 +36,9 @@ pub enum ParentEvent {
     Button { time: Instant, button: u32, pressed: bool },
     /// A wheel turned or a finger scrolled.
     Axis { time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll },
+    /// A finger touched the window.
     TouchDown { time: Instant, window: WindowId, finger: i32, x: f64, y: f64 },
+    /// A finger moved on the window.
     TouchMoved { time: Instant, window: WindowId, finger: i32, x: f64, y: f64 },
     /// A finger was lifted.
     TouchUp { time: Instant, finger: i32 },

@@ -242,7 +242,7 @@ mod tests {
             Shown { meant, committed: meant - Span::from_millis(21), shown: meant - INTERVAL }
         };
         let changes = (1..=5).filter(|number| lead.observe(early(*number), INTERVAL)).count();
-        assert_eq!((lead.get(), changes), (Span::from_micros(4_333), 1), "what sufficed");
+        assert_eq!((lead.get(), changes), (Span::from_micros(4_333), 1), "the shortest sufficient lead");
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub enum NestedError {
         source: wayland_client::ConnectError,
     },
     /// The parent's globals could not be listed.
-    #[error("the parent compositor does not say what it offers: {0}")]
+    #[error("the globals of the parent compositor cannot be listed: {0}")]
     Registry(wayland_client::globals::GlobalError),
     /// The parent lacks a required global.
     #[error("the parent compositor has no {interface} of version {least} or later")]
@@ -68,6 +68,6 @@ pub enum NestedError {
     #[error("the parent compositor closed the connection over an error: {0}")]
     Refused(String),
     /// The system has no memory or no descriptors left.
-    #[error("a window in the parent compositor cannot be made: {0}")]
+    #[error("a window in the parent compositor cannot be created: {0}")]
     System(#[from] rustix::io::Errno),
 }

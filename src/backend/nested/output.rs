@@ -45,7 +45,7 @@ impl Display for NestedOutput {
     fn capabilities(&self) -> Capabilities {
         let window = self.window.borrow();
         let clock = if window.has_feedback() { ClockSource::Parent } else { ClockSource::Software };
-        // Two frames may be unreported: one that the parent has latched, and the next. There is no cursor
+        // Two frames may be unreported: the frame that the parent has latched, and the next. There is no cursor
         // plane, since the parent would move a cursor no sooner than a frame, and screenshots would lack it.
         Capabilities { unreported: DEPTH as u32, ..Capabilities::of_window(clock, window.submit_lead()) }
     }

@@ -186,7 +186,7 @@ impl Window {
         let Change::Compose { buffer, damage } = plan.change else { return };
         let Some(slot) = self.pool.compose(buffer, &damage) else {
             // `acquire` found a free buffer, and only this function uses buffers up.
-            tracing::error!(window = self.id.0, "the parent has all buffers");
+            tracing::error!(window = self.id.0, "no buffer is free: the parent has not released any");
             self.frames.report(DisplayEvent::Lost { frame: plan.frame, reason: LossReason::Device });
             return;
         };
@@ -291,7 +291,7 @@ impl Window {
         let meant = self.taken.iter().find(|taken| taken.frame == frame).map_or(time, |taken| taken.meant);
         tracing::debug!(frame = frame.0, distance = %(meant - committed), late = %(time - meant), said = %(now - time), lead = %self.lead.get(), "shown");
         if self.lead.observe(Shown { meant, committed, shown: time }, interval) {
-            tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent wants its frames so long before the refresh");
+            tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent needs its frames this long before the refresh");
             self.frames.report(DisplayEvent::Changed);
         }
         self.note_shown(frame);

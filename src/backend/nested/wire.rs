@@ -51,7 +51,7 @@ impl Wire {
         let wanted = if full { epoll::EventFlags::IN | epoll::EventFlags::OUT } else { epoll::EventFlags::IN };
         let backend = self.connection.backend();
         if let Err(error) = epoll::modify(&self.epoll, backend.poll_fd(), epoll::EventData::new_u64(0), wanted) {
-            tracing::error!(%error, "the parent's socket cannot be waited for");
+            tracing::error!(%error, "the parent's socket cannot be polled");
         }
     }
 

@@ -87,7 +87,7 @@ impl X11Backend {
         epoll::add(&epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
         let refresh = refresh::of_screen(&connection, screen.root);
         let hertz = f64::from(refresh) / 1_000.0;
-        tracing::warn!(hertz, "an X server does not say when frames are shown: refreshes are software vsync");
+        tracing::warn!(hertz, "an X server does not report when frames are shown: refreshes are software vsync");
         Ok(X11Backend {
             sharing: Sharing::ask(&connection),
             speaks_touch: touch::is_known(&connection),
@@ -210,9 +210,9 @@ impl X11Backend {
     }
 
     fn complained(&mut self, error: &x11rb::x11_utils::X11Error) {
-        tracing::warn!(?error, "the X server complains");
+        tracing::warn!(?error, "the X server reported an error");
         if error.extension_name.as_deref() == Some(shm::X11_EXTENSION_NAME) && self.sharing.give_up() {
-            tracing::warn!("frames are sent through the connection from now on");
+            tracing::warn!("frames are sent to the X server through the connection from now on");
             self.windows.iter().for_each(|window| window.borrow_mut().exposed());
         }
     }

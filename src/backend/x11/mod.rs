@@ -42,7 +42,7 @@ pub enum X11Error {
     #[error("no X server to be nested in: {0}")]
     Connect(#[from] x11rb::errors::ConnectError),
     /// The screen does not have 24-bit pixels stored in 32 bits.
-    #[error("the screen of the X server has no pixels of 24 bits in 32 that we could draw")]
+    #[error("the screen of the X server does not have 24-bit pixels stored in 32 bits")]
     Pixels,
     /// The server has ended, or has closed the connection.
     #[error("the X server is gone: {0}")]
@@ -51,9 +51,9 @@ pub enum X11Error {
     #[error("the X server refused a request: {0}")]
     Refused(#[from] x11rb::errors::ReplyError),
     /// The server has no resource ids left for windows.
-    #[error("the X server has no room for a window: {0}")]
+    #[error("the X server has no resource ids left for a window: {0}")]
     Full(#[from] x11rb::errors::ReplyOrIdError),
     /// The system has no descriptors left.
-    #[error("the X server cannot be waited for: {0}")]
+    #[error("the connection to the X server cannot be polled: {0}")]
     System(#[from] rustix::io::Errno),
 }

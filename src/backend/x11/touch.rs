@@ -22,7 +22,7 @@ pub(super) fn is_known(connection: &RustConnection) -> bool {
     let version = answer.and_then(|answer| answer.reply().ok());
     let known = version.is_some_and(|version| (version.major_version, version.minor_version) >= WITH_TOUCH);
     if !known {
-        tracing::info!("the X server knows no touchscreens: a finger is a pointer");
+        tracing::info!("the X server has no touch events: fingers move the pointer");
     }
     known
 }

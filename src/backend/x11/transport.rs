@@ -144,7 +144,7 @@ impl Transport {
             sent = if shares { self.share(canvas, rect, parts.peek().is_none()) } else { self.put(canvas, rect) };
         }
         if let Err(error) = sent.and_then(|()| self.connection.flush()) {
-            tracing::debug!(%error, "a picture was not sent");
+            tracing::debug!(%error, "a frame was not sent to the X server");
         }
     }
 

@@ -104,7 +104,7 @@ impl Pipe {
                         self.events.push_back(DisplayEvent::MoreRoom);
                     }
                     Err(error) => {
-                        tracing::warn!(error, "fewer frames are finished ahead");
+                        tracing::warn!(error, "no further buffer: fewer frames are rendered ahead");
                         // Stay "growing", so that no further buffer is requested in this mode.
                         self.grows = true;
                     }
@@ -121,7 +121,7 @@ impl Pipe {
         }
     }
 
-    /// Records another mode.
+    /// Records a mode switch: all outstanding frames are lost.
     pub(super) fn show_mode(&mut self, mode: DrmMode, scanout: Scanout, range: Option<Range>) {
         (self.facts.mode, self.facts.range) = (mode, range);
         (self.scanout, self.grows) = (scanout, false);

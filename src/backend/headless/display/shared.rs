@@ -43,7 +43,7 @@ impl VirtualDisplay {
         match SamplerThread::start(bands, memory, first, interval) {
             Ok(thread) => Some(Box::new(thread)),
             Err(error) => {
-                tracing::warn!(%error, "no memory is shared: there is no thread that could read it");
+                tracing::warn!(%error, "a client's memory is not shared: the thread to read it cannot be started");
                 None
             }
         }

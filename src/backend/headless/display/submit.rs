@@ -42,7 +42,7 @@ impl VirtualDisplay {
         } else if !fits {
             "the rectangle is empty or not inside the output"
         } else if pixels as i64 != i64::from(rect.width) * i64::from(rect.height) {
-            "the rectangle has another number of pixels"
+            "the number of pixels does not match the rectangle"
         } else if plan.in_fence.is_some() {
             "a rectangle of the front buffer cannot wait for a fence"
         } else {
@@ -189,7 +189,7 @@ fn test_cursor(cursor: &CursorPlane, (width, height): (u32, u32)) -> Result<(), 
         return Err(SubmitError::Unsupported("the cursor image is larger than the cursor plane"));
     };
     if image.pixels.len() as u64 != u64::from(w) * u64::from(h) {
-        return Err(SubmitError::Unsupported("the cursor image has another number of pixels than its size says"));
+        return Err(SubmitError::Unsupported("the number of pixels does not match the cursor image's size"));
     }
     Ok(())
 }

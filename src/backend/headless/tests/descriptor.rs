@@ -89,7 +89,7 @@ fn what_happens_while_something_else_is_asked_of_it_wakes_the_loop() {
     output.set_cursor(None);
     assert!(matches!(output.poll_event(), Some(DisplayEvent::Presented { frame: FrameId(2), .. })));
     assert_eq!(output.poll_event(), None);
-    assert!(!readable(&backend, 30), "what was heard still wakes");
+    assert!(!readable(&backend, 30), "a polled event still wakes");
 }
 
 #[test]

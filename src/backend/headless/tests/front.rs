@@ -109,7 +109,7 @@ fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_or_unproven_and_late_o
         present += MODE.interval();
     }
     assert!(u64::from(newest) >= WRITES && late > 500);
-    // A rectangle no higher than a band is read at once, so all of it is old.
+    // A rectangle no higher than a band is read at once, so a late write misses it wholly instead of tearing it.
     assert!(torn * 2 > late, "{torn} of {late}");
 }
 

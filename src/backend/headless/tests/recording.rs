@@ -155,7 +155,7 @@ fn a_stuck_disk_costs_images_and_no_frame_and_each_is_counted() {
     drop(leave);
     let tally = recording.finish().expect("recorded");
     assert_eq!(tally.recorded + tally.dropped, 30, "and the last one came from the screen");
-    assert!(tally.recorded >= 8, "what was on its way is there: {tally:?}");
+    assert!(tally.recorded >= 8, "the queued images are recorded: {tally:?}");
 }
 
 /// A sink that fails after two images, like a full disk.
