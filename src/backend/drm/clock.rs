@@ -141,7 +141,7 @@ mod tests {
         let mut clock = FlipClock::new(INTERVAL, true, at(0));
         assert_eq!(clock.flipped(event(10, 1), asked(at(4)), at(10)).time, at(10));
         let stale = clock.flipped(event(20, 2), asked(at(24)), at(30));
-        assert_eq!(stale, Light { time: Instant::ZERO, sequence: Some(2) }, "it was shown, and nobody knows when");
+        assert_eq!(stale, Light { time: Instant::ZERO, sequence: Some(2) }, "it was shown at an unknown time");
         assert_eq!(clock.flipped(event(40, 4), asked(at(34)), at(40)), Light { time: at(40), sequence: Some(4) });
     }
 

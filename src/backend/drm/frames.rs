@@ -136,7 +136,7 @@ mod tests {
         assert!(lent.iter().all(|buffer| !Mapped.is(&first, &buffer.storage)), "the first one is on screen");
         let [second, _] = lent;
         frames.release(&second);
-        assert!(frames.acquire().is_none(), "whoever gave it back has it yet");
+        assert!(frames.acquire().is_none(), "the released buffer still exists");
         drop(second);
         assert!(frames.acquire().is_some_and(|buffer| buffer.age == 0), "its content is unknown");
     }

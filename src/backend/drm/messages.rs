@@ -86,12 +86,7 @@ pub(super) enum News {
     /// A frame is in flight: it cannot be withdrawn any more.
     Committed(FrameId),
     /// The frame's scan-out started.
-    Presented {
-        frame: FrameId,
-        time: Instant,
-        sequence: Option<u64>,
-        cursor: Option<CursorPlane>,
-    },
+    Presented { frame: FrameId, time: Instant, sequence: Option<u64>, cursor: Option<CursorPlane> },
     /// The frame will not be shown.
     Lost { frame: FrameId, reason: LossReason },
     /// The device refused the frame.

@@ -123,7 +123,7 @@ mod tests {
         let mut mirror = given(&[1, 2, 3]);
         mirror.committed(FrameId(1));
         assert_eq!(mirror.withdraw(FrameId(0)), Some(FrameId(1)));
-        assert_eq!((mirror.is_busy(), mirror.waiting()), (true, 2), "nobody has said that they are lost");
+        assert_eq!((mirror.is_busy(), mirror.waiting()), (true, 2), "their losses are not reported yet");
         assert_eq!(mirror.lost(FrameId(2)), Some(2));
         assert_eq!(mirror.lost(FrameId(3)), Some(3));
         assert_eq!(mirror.presented(FrameId(1)), (true, None));
@@ -134,7 +134,7 @@ mod tests {
     fn a_frame_that_is_older_than_what_is_asked_back_stays() {
         let mut mirror = given(&[1, 2, 3]);
         assert_eq!(mirror.withdraw(FrameId(3)), Some(FrameId(2)));
-        assert_eq!(given(&[1]).withdraw(FrameId(1)), None, "it may be on its way, and nobody knows");
+        assert_eq!(given(&[1]).withdraw(FrameId(1)), None, "it may be in flight already");
     }
 
     #[test]

@@ -115,11 +115,7 @@ pub enum DrmError {
     NoMode { name: String },
     /// The monitor does not have the configured mode.
     #[error("{name} has no mode {wanted}; it has {available}")]
-    UnknownMode {
-        name: String,
-        wanted: String,
-        available: String,
-    },
+    UnknownMode { name: String, wanted: String, available: String },
     /// All CRTCs are in use.
     #[error("{name} cannot be driven: all CRTCs that can drive it are in use")]
     NoCrtc { name: String },

@@ -105,7 +105,7 @@ mod tests {
         let spans = |slowest| Some((MODE.interval(), Span::from_millihertz(slowest)));
         assert_eq!(range(MODE, 30_000, Some(48_000)), spans(48_000));
         assert_eq!(range(MODE, 60_000, Some(48_000)), spans(60_000));
-        assert_eq!(range(MODE, 60_000, None), spans(60_000), "nobody knows better");
+        assert_eq!(range(MODE, 60_000, None), spans(60_000), "the monitor states no limit");
     }
 
     #[test]

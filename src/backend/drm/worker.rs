@@ -75,7 +75,7 @@ mod tests {
     fn a_job_that_panics_takes_no_other_with_it() {
         let jobs = Jobs::start().unwrap();
         let (done, told) = std::sync::mpsc::channel();
-        jobs.ask(|| panic!("as a driver's answer that nobody thought of"));
+        jobs.ask(|| panic!("as an unexpected answer of a driver would"));
         jobs.ask(move || done.send("the next one").unwrap());
         assert_eq!(told.recv(), Ok("the next one"));
     }

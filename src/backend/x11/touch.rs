@@ -131,7 +131,7 @@ mod tests {
         let mut fingers = Fingers::default();
         assert_eq!(told(&mut fingers, Phase::Update, 5, (0.0, 0.0)), "None");
         assert_eq!(told(&mut fingers, Phase::End, 5, (0.0, 0.0)), "None");
-        assert!(fingers.frame(NOW).is_none(), "nothing was told");
+        assert!(fingers.frame(NOW).is_none(), "no event was reported");
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn a_fence_wakes_the_loop_when_it_signals_and_the_frame_goes_out_after() {
     output.submit(plan).expect("taken");
     assert!(!readable(&backend, 30), "a pending fence made a wake-up");
     rustix::io::write(&signal, &1u64.to_ne_bytes()).expect("signalled");
-    assert!(readable(&backend, HANG_MILLIS), "the fence woke nobody");
+    assert!(readable(&backend, HANG_MILLIS), "the fence caused no wake-up");
     backend.dispatch();
     let event = loop {
         if let Some(event) = output.poll_event() {
@@ -79,7 +79,7 @@ fn what_happens_while_something_else_is_asked_of_it_wakes_the_loop() {
     // No dispatch until after the vblank: it is then too late to withdraw.
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(output.supersede(FrameId(1)), None, "it is on screen");
-    assert!(readable(&backend, HANG_MILLIS), "nobody is told that it is");
+    assert!(readable(&backend, HANG_MILLIS), "no event reports it");
     backend.dispatch();
     assert!(matches!(output.poll_event(), Some(DisplayEvent::Presented { frame: FrameId(1), .. })));
     // An event that is polled at once causes no wake-up.

@@ -26,14 +26,14 @@ impl Memory {
 
     fn write(&self, y: i32, height: i32, value: u32) {
         let (from, to) = (y * MODE.width, (y + height) * MODE.width);
-        self.0.lock().expect("nobody panicked")[from as usize..to as usize].fill(value);
+        self.0.lock().expect("no thread panicked")[from as usize..to as usize].fill(value);
     }
 }
 
 impl FrontMemory for Memory {
     fn read(&self, first: i32, _height: i32, into: &mut [u32]) -> bool {
         let from = (first * MODE.width) as usize;
-        into.copy_from_slice(&self.0.lock().expect("nobody panicked")[from..from + into.len()]);
+        into.copy_from_slice(&self.0.lock().expect("no thread panicked")[from..from + into.len()]);
         true
     }
 }

@@ -75,7 +75,7 @@ fn play(steps: &[Step], options: OutputOptions, dispatch_in_between: bool) -> (V
     }
     display.advance(now + Span::from_seconds(10));
     events.extend(std::iter::from_fn(|| display.poll_event()));
-    assert_eq!(display.next_event(), None, "an idle display wakes nobody");
+    assert_eq!(display.next_event(), None, "an idle display needs no wake-up");
     (taken, events)
 }
 

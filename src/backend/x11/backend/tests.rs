@@ -156,7 +156,7 @@ fn a_frame_overwrites_nothing_that_the_server_has_yet_to_read() {
     let canvas = |seed| PixelBuffer { width: SIZE.0, height: SIZE.1, pixels: coloured(seed) };
     let all = [PixelRect { x: 0, y: 0, width: SIZE.0, height: SIZE.1 }];
     transport.send(&canvas(1), &all);
-    assert!(transport.is_read(), "nobody has heard that it was read");
+    assert!(transport.is_read(), "the completion event is not read yet");
     // The segment is busy, so the next frame goes through the connection, and is shown all the same.
     transport.send(&canvas(2), &all);
     server.shows(names.window, &coloured(2));
