@@ -412,7 +412,7 @@ pub trait Display {
         None
     }
 
-    /// Sets the gamma ramp, which must fit the table, from the next frame on. `None` restores the identity ramp. A
+    /// Sets the gamma ramp, which must fit the table, from the next frame on. `None` removes the ramp. A
     /// driver may refuse it later; the colours then stay as they were.
     fn set_gamma(&mut self, _ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
         Err(SubmitError::Unsupported("a gamma ramp"))

@@ -83,7 +83,7 @@ impl FlipClock {
         (self.interval, self.anchor, self.last) = (interval, now, None);
     }
 
-    /// Converts the flip event of the commit `asked`, received at `now`, into a light.
+    /// Returns when the frame of the commit `asked` reaches light, from its flip event, received at `now`.
     pub fn flipped(&mut self, event: FlipEvent, asked: Asked, now: Instant) -> Light {
         if self.believed && !asked.modeset {
             let strange = self.is_strange(event, asked.at, now);

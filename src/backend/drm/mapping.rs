@@ -109,8 +109,8 @@ impl<'a> ReadMapping<'a> {
         let bytes = rustix::fs::seek(buffer, rustix::fs::SeekFrom::End(0))?;
         let bytes = usize::try_from(bytes).map_err(|_| rustix::io::Errno::OVERFLOW)?;
         access(buffer, Access::Start)?;
-        // SAFETY: as in `Mapping::new`. A dma-buf cannot shrink, so the mapped memory stays valid. That it is a dma-buf, the
-        // kernel has just confirmed by granting access.
+        // SAFETY: as in `Mapping::new`. A dma-buf cannot shrink, so the mapped memory stays valid. By granting access
+        // the kernel has just confirmed that it is a dma-buf.
         let start =
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, buffer, 0) };
         let start = start.inspect_err(|_| {

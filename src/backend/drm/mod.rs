@@ -6,9 +6,9 @@
 //! | `card` | one device, as the main thread sees it: its monitors |
 //! | `worker`, `workshop` | the thread for ioctls that may block |
 //! | `connector`, `mode` | the CRTC and the video mode of a monitor |
-//! | `pipe`, `mirror` | one CRTC, as the main thread sees it: plans in, events out, and a copy of the presenter's state |
+//! | `pipe`, `mirror` | one CRTC, as the main thread sees it: plans in, events out; a copy of the presenter's state |
 //! | `presenter` | the real-time thread of one output: it commits and receives flip events |
-//! | `flipper`, `flip_queue`, `caution` | the presenter's state: the flip in flight, the waiting frames, their commit times |
+//! | `flipper`, `flip_queue`, `caution` | its state: the flip in flight, the waiting frames, their commit times |
 //! | `messages`, `post` | the messages between these threads, and their queue |
 //! | `crtc`, `atomic`, `told` | commits of changed properties, and test commits |
 //! | `output` | a pipe as a [`Display`](super::Display) |

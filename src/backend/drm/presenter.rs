@@ -2,8 +2,7 @@
 //! events and switches modes. A driver that blocks delays only its own output.
 //!
 //! ```text
-//!   poll(inbox, device, fence, until the next commit) ─► commands ─► flip events ─► light ─► commits that are due ─►
-//!   news
+//!   poll(inbox, device, fence, until the next commit) ─► commands ─► flip events ─► light ─► due commits ─► messages
 //! ```
 //!
 //! All outputs of a device share one file, from which any presenter may read the events. A presenter that awaits an

@@ -69,7 +69,7 @@ impl Recipe {
             }
             Ok(None) => {}
             Err(reason) => {
-                tracing::warn!(output = name, %reason, "frames drawn with OpenGL ES are read back and copied to the display");
+                tracing::warn!(output = name, %reason, "OpenGL ES frames are read back and copied to the display");
             }
         }
         shadow(crtc.device(), size, jobs)
@@ -81,7 +81,7 @@ impl Recipe {
             Recipe::Device(foundry) => match foundry.resized(size).cast_all(None, jobs) {
                 Ok((foundry, casts)) => return Ok(device(foundry, casts, size)),
                 Err(reason) => {
-                    tracing::warn!(%reason, "frames drawn with OpenGL ES are read back and copied to the display from now on");
+                    tracing::warn!(%reason, "OpenGL ES frames are read back and copied to the display from now on");
                 }
             },
             Recipe::Mapped(..) => {

@@ -3,8 +3,7 @@
 //!
 //! ```text
 //!   can_show ─► cached: the result
-//!            └► unknown: false ─► worker imports the buffers ─► presenter makes a test commit ─► learn ─► assign
-//!            planes again
+//!            └► unknown: false ─► worker: import ─► presenter: test commit ─► learn ─► planes are assigned again
 //! ```
 
 use std::collections::VecDeque;

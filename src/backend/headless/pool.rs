@@ -139,7 +139,7 @@ impl BufferPool {
         }
     }
 
-    /// Frees the buffers whose snapshots are gone. If no buffer is free then, an extra buffer is added: if the read
+    /// Frees the buffers whose snapshots are gone. If then no buffer is free, an extra buffer is added: if the read
     /// buffer got new memory instead, each frame would have to be repainted wholly. At the limit of extra buffers a
     /// read buffer gets new memory all the same.
     fn take_back_read(&mut self) {

@@ -14,7 +14,7 @@
 //!
 //! | part | contents |
 //! |---|---|
-//! | `frames`, `lead`, `stale`, `clock` | the states of frames, the submit lead, stale regions of buffers, clock conversion: no I/O |
+//! | `frames`, `lead`, `stale`, `clock` | states of frames, submit lead, stale regions, clock conversion: no I/O |
 //! | `window`, `pool` | one window: its objects, its size, its buffers |
 //! | `parent`, `dispatch`, `input` | the parent's globals and events |
 //! | [`backend`], [`output`], `wire` | one pollable descriptor, a handle per output |

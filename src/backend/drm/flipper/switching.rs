@@ -41,7 +41,7 @@ impl Flipper {
         self.crtc.reset();
         // The mode's blob is gone with the other session's state: create it again.
         if let Err(error) = self.crtc.set_mode(self.mode) {
-            tracing::warn!(output = self.name, %error, "the output's mode cannot be set again after the session switch");
+            tracing::warn!(output = self.name, %error, "the output's mode cannot be set after the session switch");
         }
         // The other session's flips came after our last flip, so all our events have been sent.
         (self.is_ours, self.modeset, self.orphans) = (true, true, Orphans::default());

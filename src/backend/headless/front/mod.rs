@@ -3,9 +3,8 @@
 //!
 //! ```text
 //!            read from      lit
-//!   band 0     ├──────────────┤                        READ_AHEAD before its first row is lit, so that nothing counts
-//!   as
-//!   band 1               ├──────────────┤              seen that was written after the beam had passed
+//!   band 0     ├──────────────┤                        a band is read before its first row is lit: a write behind
+//!   band 1               ├──────────────┤              the beam must not count as seen
 //!   band 2                         ├───×──────┤ read   a band that was read later: the refresh is unproven
 //! ```
 //!
