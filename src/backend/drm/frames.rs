@@ -11,7 +11,7 @@ use super::memory::{Lend, Picture};
 use super::stale::{add, whole};
 use crate::backend::{Buffer, PixelRect};
 
-/// Buffers on screen, in flight and drawn into.
+/// One buffer each: on screen, in flight, drawn into.
 pub(super) const FEWEST: usize = 3;
 
 struct Slot<M> {

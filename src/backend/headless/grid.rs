@@ -36,7 +36,7 @@ impl Grid {
         self.shortest
     }
 
-    /// The last refresh at or before `now`, if no frame was shown since the base; `None` before the base.
+    /// The last refresh at or before `now`, provided no frame changed the cadence since the base; `None` before it.
     pub fn last_at(&self, now: Instant) -> Option<Refresh> {
         let elapsed = now.since(self.base.time);
         (!elapsed.is_negative()).then(|| self.repeated(elapsed.as_nanos() / self.longest.as_nanos()))

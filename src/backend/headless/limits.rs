@@ -9,7 +9,7 @@ pub use upbeat_record::recording::LARGEST_SIZE;
 pub const MOST_PIXELS: i64 = 2 * 7_680 * 4_320;
 /// The slowest and the fastest rate, in millihertz.
 pub const RATES: std::ops::RangeInclusive<u32> = 1_000..=1_000_000;
-/// Buffers on screen, waiting and composed into.
+/// One buffer each: on screen, waiting, composed into.
 pub const FEWEST_BUFFERS: usize = 3;
 /// More buffers only get older, and make nothing faster.
 pub const MOST_BUFFERS: usize = 8;
