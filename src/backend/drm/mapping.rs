@@ -1,4 +1,4 @@
-//! CPU mappings of dumb buffers and dma-bufs. All pointers of the backend are in this file.
+//! CPU mappings of dumb buffers and dma-bufs: the backend's only raw pointers to pixels.
 #![expect(unsafe_code, reason = "memory that the kernel shares is mapped and seen as a slice of pixels")]
 
 use std::ops::Range;

@@ -131,7 +131,7 @@ impl Drop for Memory {
 
 /// How the memory of a picture is lent to the renderer.
 pub(super) trait Lend {
-    /// The storage of the lent [`Buffer`](crate::backend::Buffer).
+    /// The storage of the buffer that is lent to the renderer.
     fn lend(&self, picture: &Picture) -> BufferStorage;
 
     /// Whether `storage` is the storage that was lent for this picture.

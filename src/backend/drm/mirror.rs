@@ -83,7 +83,7 @@ impl<T> Mirror<T> {
         self.take(frame).map(|given| given.shows)
     }
 
-    /// Removes all outstanding frames: none of them will be reported.
+    /// Removes and returns all outstanding frames, which will not be shown.
     pub fn lose_all(&mut self) -> impl Iterator<Item = (FrameId, T)> {
         std::mem::take(&mut self.given).into_iter().map(|given| (given.frame, given.shows))
     }

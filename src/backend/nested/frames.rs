@@ -12,8 +12,7 @@
 //! frames are in flight at once.
 //!
 //! A hidden window gets no frame callback, and its frames no light. After [`HIDDEN_AFTER`] the window counts as
-//! *hidden* until the parent sends a callback or an event that it is visible; the output's owner then switches the
-//! output off.
+//! *hidden*, and the output's owner switches the output off, until the parent sends a callback or clears `suspended`.
 //!
 //! Some parents have no presentation feedback, never send it, or send callbacks but discard every frame. The frame
 //! callback then counts as light, until the parent reports a presented frame.

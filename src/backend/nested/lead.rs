@@ -9,7 +9,7 @@
 //!      │    ▲ parent's latch│      shown in time ────┘ or here: the parent needs more than `distance`
 //! ```
 //! A lead that was learned while the parent was busy may be a whole refresh too long. Frames are then shown one refresh
-//! too early, and the lead is shortened by as much.
+//! too early, and the time from commit to light shows how short a lead suffices.
 
 use upbeat_timing::time::{Instant, Span};
 
@@ -21,7 +21,7 @@ const FIRST: Span = Span::from_millis(2);
 const LONGEST: (i64, i64) = (15, 8);
 /// After a miss the lead grows to the distance that failed plus the interval divided by this.
 const STEP_DIVISOR: i64 = 16;
-/// Or plus that distance divided by this, if that is more, so that a large lead is found soon.
+/// It grows at least by the distance that failed divided by this, so that a large lead is found soon.
 const GROWTH_DIVISOR: i64 = 4;
 /// A late frame adds this to the suspicion, and a frame in time subtracts 1.
 const MISS: u32 = 16;

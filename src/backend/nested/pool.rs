@@ -150,7 +150,7 @@ impl Pool {
         self.slots.get(index).map(|slot| &slot.buffer)
     }
 
-    /// A copy of buffer `index`.
+    /// A copy of the pixels in buffer `index`.
     pub(super) fn picture(&self, index: usize) -> Option<PixelBuffer> {
         let pixels = self.slots.get(index)?.memory.pixels().to_vec();
         Some(PixelBuffer { width: self.size.0, height: self.size.1, pixels })

@@ -18,8 +18,8 @@ use upbeat_timing::time::Instant;
 pub struct ProbeSample<'a> {
     /// The first refresh that shows it.
     pub refresh: Refresh,
-    /// When the panel lit the rectangle's first row, which is later than the refresh the further down it lies. A
-    /// row that was rewritten behind the beam cannot be lit earlier either.
+    /// When the panel lit the rectangle's first row: the further down it lies, the later in the refresh. The same
+    /// holds for a row that was rewritten behind the beam.
     pub light: Instant,
     /// The part of the probe's rectangle that lies on the panel.
     pub rect: PixelRect,

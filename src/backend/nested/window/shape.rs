@@ -10,7 +10,7 @@ use crate::backend::{DisplayEvent, LossReason};
 const LONGEST_SIDE: i32 = 16_384;
 /// Scales are multiples of one over this (`wp_fractional_scale_v1`).
 pub(in super::super) const SCALE_STEPS: u32 = 120;
-/// A refresh rate that differs by more than its quotient by this is a new rate; less is measurement noise.
+/// A refresh rate that differs by more than one part in this (0.5 %) is a new rate; less is measurement noise.
 const RATE_TOLERANCE: u32 = 200;
 
 impl Window {
