@@ -5,7 +5,8 @@
 
 use upbeat_timing::time::{Instant, Span};
 
-/// Up to this many refusals in a row have causes that the next frame removes: a cursor, a client's buffer on a plane.
+/// The wait begins with this many refusals in a row. Fewer may have causes that the next frame removes: a cursor, a
+/// client's buffer on a plane.
 const PASSING: u32 = 3;
 const SHORTEST: Span = Span::from_millis(50);
 /// The longest wait, because a user may just be plugging in a cable.
