@@ -1,8 +1,8 @@
-//! When rendering was done: a fence behind its file descriptor.
+//! Render fences: a file descriptor that becomes readable when rendering is done.
 //!
-//! The display needs two things of a fence: something to wait for, and *when* it signalled. A kernel sync file states
-//! the time; of any other descriptor (an eventfd in tests) it is only known when somebody first saw it readable, which
-//! can make a frame late but never early.
+//! The display waits for a fence and asks *when* it signalled. A kernel sync file states the time. For any other
+//! descriptor (an eventfd in tests) the time is the moment at which it was first seen readable, which can make a frame
+//! late but never early.
 
 mod deadline;
 mod dma_buf;
@@ -16,38 +16,36 @@ use upbeat_timing::time::Instant;
 
 pub use deadline::hint as hint_deadline;
 
-/// A sync file of all who write to a dma-buf now; `None` where `memory` is none, or the kernel cannot (before Linux 6.0).
+/// Exports the fences of all current writers of a dma-buf as a sync file. `None` if `memory` is no dma-buf, or if the
+/// kernel cannot export them (before Linux 6.0).
 pub fn writers(memory: BorrowedFd<'_>) -> Option<OwnedFd> {
     dma_buf::writers(memory).ok()
 }
 
-/// When the last fence of a sync file signalled; `None` if one has not, or if it is no sync file.
+/// When the last fence of a sync file signalled; `None` if one is still pending, or if the descriptor is no sync file.
 pub fn signal_time(fence: BorrowedFd<'_>) -> Option<Instant> {
     sync_file::signal_time(fence)
 }
 
-/// Where rendering stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FenceState {
-    /// Not done yet.
     Pending,
-    /// Done, at this time.
+    /// Rendering was done at this time.
     Signalled(Instant),
 }
 
-/// A descriptor that becomes readable once, when rendering is done, and stays so.
+/// A descriptor that becomes readable when rendering is done, and stays readable.
 #[derive(Debug)]
 pub struct Fence(OwnedFd);
 
 impl Fence {
-    /// Takes the descriptor over.
     pub fn new(fd: OwnedFd) -> Self {
         Fence(fd)
     }
 
-    /// Where it stands at `now`, without waiting.
+    /// The state of the fence at `now`, without waiting.
     ///
-    /// A descriptor in error can never signal; it counts as signalled, so that a broken driver does not freeze the
+    /// A descriptor in error can never signal. It counts as signalled, so that a broken driver does not freeze the
     /// output.
     pub fn state(&self, now: Instant) -> FenceState {
         let mut fds = [PollFd::new(&self.0, PollFlags::IN)];

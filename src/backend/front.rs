@@ -1,38 +1,38 @@
-//! Memory of a client that is scanned out as it stands: the front buffer (Presto 3.2, JEP).
+//! Front-buffer rendering: client memory that is scanned out without a copy (Presto 3.2, JEP).
 //!
 //! ```text
 //!   client writes ahead of the beam ─► its memory ─► read row by row as the beam passes ─► light
 //! ```
 //!
-//! Nothing is copied in between and nobody is asked: what is in memory when a row is read is what is seen there.
+//! There is no handshake per frame: a row shows the memory's content at the time at which that row is read.
 
 use std::sync::Arc;
 
 use upbeat_timing::beam::PixelRect;
 use upbeat_timing::time::{Instant, Span};
 
-/// Memory that somebody else may be writing to.
+/// Memory that a client may be writing to while it is read.
 pub trait FrontMemory: std::fmt::Debug + Send + Sync {
-    /// Copies rows `first` to `first + height` of what is shown, from the top of the rectangle on: `XRGB8888`, `into.len() / height`
-    /// pixels each. Returns whether it can still be read; if not, `into` says nothing.
+    /// Copies rows `first` to `first + height`, counted from the top of the rectangle, into `into`: `XRGB8888`,
+    /// `into.len() / height` pixels each. Returns false if the memory can no longer be read; the content of `into`
+    /// is then undefined.
     fn read(&self, first: i32, height: i32, into: &mut [u32]) -> bool;
 }
 
-/// A rectangle of the screen that shows such memory from the next refresh on.
+/// A rectangle of the screen that shows client memory from the next refresh on.
 #[derive(Clone, Debug)]
 pub struct Front {
-    /// Where, in the output's pixels.
+    /// Position on the output, in its pixels.
     pub rect: PixelRect,
-    /// What.
     pub memory: Arc<dyn FrontMemory>,
 }
 
-/// One scan-out of such a rectangle.
+/// The report of one refresh that scanned out such a rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scanned {
-    /// When the refresh began.
     pub refresh: Instant,
-    /// Every row was read before it was lit. If not, nobody knows what of it was seen, and nothing counts as seen.
+    /// Every row was read before it was lit. If false, the rows on screen are unknown, and the refresh counts as
+    /// not seen.
     pub is_proven: bool,
 }
 

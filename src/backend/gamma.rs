@@ -1,6 +1,7 @@
-//! Gamma ramps: how bright each channel's values are shown.
+//! Gamma ramps: one lookup table per colour channel.
 
-/// One curve per channel, from the darkest value to the brightest; all are as long as the display's table.
+/// One curve per channel, from the darkest value to the brightest. All three have as many entries as the display's
+/// table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GammaRamp {
     /// Brightness, from 0 to 65535.
@@ -12,13 +13,13 @@ pub struct GammaRamp {
 }
 
 impl GammaRamp {
-    /// Bytes of a ramp for a table of `size` entries.
+    /// The size in bytes of a ramp for a table of `size` entries.
     pub const fn bytes(size: u32) -> usize {
         3 * size as usize * size_of::<u16>()
     }
 
-    /// From the three curves one after the other, in native byte order; `None` if there are not as many bytes as a table
-    /// of `size` entries has.
+    /// Reads the red, green and blue curves, one after the other, in native byte order. `None` unless `bytes` is
+    /// exactly as long as a table of `size` entries.
     pub fn from_bytes(bytes: &[u8], size: u32) -> Option<Self> {
         if bytes.len() != Self::bytes(size) || size == 0 {
             return None;
@@ -28,7 +29,7 @@ impl GammaRamp {
         Some(GammaRamp { red: curves.next()?, green: curves.next()?, blue: curves.next()? })
     }
 
-    /// The values of the three channels, entry by entry.
+    /// The `(red, green, blue)` values, entry by entry.
     pub fn entries(&self) -> impl Iterator<Item = (u16, u16, u16)> + '_ {
         let pairs = self.red.iter().zip(&self.green).zip(&self.blue);
         pairs.map(|((red, green), blue)| (*red, *green, *blue))

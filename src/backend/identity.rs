@@ -1,15 +1,15 @@
-//! Who made a monitor, what it is called, and which of them it is.
+//! The identity of a monitor: maker, model and serial number.
 
 use std::fmt;
 
-/// What a monitor says that it is, in printable ASCII. Written out, it names it wherever it is plugged in.
+/// The identity that a monitor states, in printable ASCII. Its text form names the monitor wherever it is plugged in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Its maker: three letters that are registered for it.
+    /// The maker's registered three letters.
     pub make: String,
-    /// What it is called, or its number among the maker's.
+    /// The product name, or the product number if the monitor states no name.
     pub model: String,
-    /// Which of them it is, if that is said.
+    /// The serial number, if the monitor states it.
     pub serial: Option<String>,
 }
 

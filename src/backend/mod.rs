@@ -1,14 +1,13 @@
-//! What a display can do, as the rest of the compositor sees it: one trait, no Smithay types in it.
+//! The [`Display`] trait: the interface between the compositor and its backends. It uses no Smithay types.
 //!
-//! A backend owns the devices; [`Display`] is one output of it. Its two verbs are [`submit`](Display::submit) and
-//! [`supersede`](Display::supersede); what became of a frame comes back as a [`DisplayEvent`]. They are messages in
-//! both directions: a presenter on a thread of its own stands behind them where a device may block, and nothing here
-//! waits for it.
+//! A backend owns the devices; a [`Display`] is one output of it. The compositor calls [`submit`](Display::submit) and
+//! [`supersede`](Display::supersede), and the display reports the outcome of each frame as a [`DisplayEvent`]. Calls
+//! and events are messages: where a device may block, a presenter thread stands behind them. So the caller never waits.
 //!
 //! ```text
 //!             acquire ─► Buffer{age} ─► (render) ─► submit(Plan{frame, target, change, fence})
 //!   compositor                                           │            ▲
-//!             ◄── Presented{frame, time, sequence} ──────┤            │ supersede(from): asked back
+//!             ◄── Presented{frame, time, sequence} ──────┤            │ supersede(from): withdraw
 //!             ◄── Lost{frame, reason}, Refused{frame, error} ─────────┘
 //! ```
 
@@ -39,7 +38,7 @@ pub use upbeat_timing::beam::{Beam, PixelRect, ScanDirection};
 pub use upbeat_timing::id::FrameId;
 use upbeat_timing::time::{Instant, Span};
 
-/// Where a display's timestamps come from.
+/// The source of a display's timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockSource {
     /// The hardware stamps its vblanks.
@@ -52,46 +51,47 @@ pub enum ClockSource {
     Parent,
 }
 
-/// What one output can do. It may change with the mode.
+/// The features of an output in its current mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Where timestamps come from.
     pub clock: ClockSource,
-    /// How long before `present` a plan must have been submitted, with its fence signalled: the mode's vertical
-    /// blanking plus what the driver is known to want.
+    /// How long before `present` a plan must be submitted, with its fence signalled: the mode's vertical blanking
+    /// plus the driver's known margin.
     pub submit_lead: Span,
-    /// What the driver is guessed to want on top of that, until more is known of it; zero where the lead is exact.
+    /// An additional margin, guessed until the driver's real one is measured; zero where `submit_lead` is exact.
     pub driver_margin: Span,
-    /// How many submitted plans may wait at once; it may grow without a [`DisplayEvent::Changed`], as buffers are made. One
-    /// more is refused with [`SubmitError::Busy`]. Where it is more than one,
-    /// each is for its own refresh: one whose refresh was taken, by a frame that was late, gives way to the one behind it
-    /// ([`LossReason::Superseded`]), and the last of them is shown late.
+    /// How many submitted plans may wait at once. A further plan is refused with [`SubmitError::Busy`]. The number
+    /// may grow without a [`DisplayEvent::Changed`], as buffers are allocated.
+    ///
+    /// Where it is more than one, each plan is for its own refresh. If a late frame takes the refresh of a later
+    /// plan, that plan is dropped in favour of the plan behind it ([`LossReason::Superseded`]); the last plan is
+    /// never dropped but shown late.
     pub pending_flips: u32,
-    /// How many plans may be submitted before the first of them is reported: 1, but where reports come late, as from a
-    /// parent compositor. These are shown as soon as they can be, not each at a refresh of its own.
+    /// How many plans may be submitted before the first of them is reported: 1, or more where reports come late, as
+    /// from a parent compositor. Such plans are shown as soon as possible, not each at its own refresh.
     pub unreported: u32,
-    /// The range of refresh intervals of a panel with variable refresh (shortest, longest), if it is switched on.
+    /// With variable refresh switched on: the shortest and the longest refresh interval of the panel.
     pub variable_refresh: Option<(Span, Span)>,
-    /// How this mode is scanned, seen on the picture as it is composed; `None` where nobody knows: no vblanks of hardware's
-    /// or of the virtual display's own, or another compositor in between.
+    /// How the beam scans this mode, relative to the composed picture. `None` where this is unknown: without
+    /// vblanks (of the hardware or of the virtual display), or behind another compositor.
     pub scan: Option<Beam>,
     /// Whether a rectangle of the buffer on screen may be rewritten.
     pub front_buffer: bool,
-    /// Whether there is a cursor plane, and the largest image that it takes (width, height in pixels).
+    /// The largest image that the cursor plane takes (width, height in pixels); `None` without a cursor plane.
     pub cursor_plane: Option<(u32, u32)>,
     /// How many overlay planes may show clients' buffers; see [`plane`].
     pub overlay_planes: u32,
     /// Whether the primary plane may show a client's buffer.
     pub direct_scanout: bool,
-    /// Whether the source rectangle of a plane can be moved inside its buffer at each refresh, without the driver being asked
-    /// anew.
+    /// Whether the source rectangle of a plane can be moved inside its buffer at each refresh, without a new test
+    /// commit.
     pub plane_scroll: bool,
-    /// Whether [`Display::supersede`] can withdraw a plan that was submitted already.
+    /// Whether [`Display::supersede`] can withdraw a plan that was already submitted.
     pub can_withdraw: bool,
 }
 
 impl Capabilities {
-    /// Of a window: it has no planes and no beam, and takes one frame at a time.
+    /// The features of a window on another display server: no planes, no beam, one frame at a time.
     fn of_window(clock: ClockSource, submit_lead: Span) -> Self {
         Capabilities {
             clock,
@@ -111,16 +111,16 @@ impl Capabilities {
     }
 }
 
-/// How slow a rate may get in another mode.
+/// The lower limit of a variable rate after a mode switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slowest {
-    /// As was said last.
+    /// Keep the limit of the previous switch.
     AsSaid,
-    /// So slow (mHz), or it is fixed.
+    /// This rate in mHz; `None` for a fixed rate.
     This(Option<u32>),
 }
 
-/// Names one [`Display::set_mode`].
+/// Id of one [`Display::set_mode`] request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModeId(pub u32);
 
@@ -142,86 +142,82 @@ impl Mode {
     }
 }
 
-/// A buffer to compose into. It belongs to the compositor from [`Display::acquire`] until it is submitted
-/// or [released](Display::release); one that is merely dropped is lost to the pool.
+/// A buffer to compose into. It belongs to the compositor from [`Display::acquire`] until it is submitted or
+/// [released](Display::release). A buffer that is merely dropped is lost to the pool.
 #[derive(Debug)]
 pub struct Buffer {
-    /// What holds the pixels.
     pub storage: BufferStorage,
-    /// How many composed frames ago this buffer's content was current: 1 is the last one, 0 means unknown content.
+    /// How many composed frames ago this buffer's content was current: 1 is the last frame, 0 means unknown content.
     pub age: u32,
-    /// Which buffer of the pool.
+    /// Index of the buffer in its pool.
     pub slot: usize,
 }
 
-/// What holds a [`Buffer`]'s pixels.
+/// The memory that holds a [`Buffer`]'s pixels.
 #[derive(Debug)]
 pub enum BufferStorage {
     /// Memory that the CPU draws into.
     Memory(PixelBuffer),
     /// Memory of a display device that the CPU draws into, and the display reads without a copy.
     Mapped(Box<dyn MappedPixels>),
-    /// Memory of a display device, which a GPU (or its stand-in) draws into and the display reads without a copy.
+    /// Memory of a display device that a GPU (or its stand-in) draws into, and the display reads without a copy.
     Device(std::sync::Arc<plane::DeviceMemory>),
 }
 
-/// What a refresh does.
+/// The effect of a plan on the screen.
 #[derive(Debug)]
 pub enum Change {
     /// Show a newly composed buffer.
     Compose {
-        /// The composed buffer.
         buffer: Buffer,
-        /// What differs from the frame composed before it.
+        /// The difference from the previous composed frame.
         damage: Vec<PixelRect>,
     },
     /// Keep the buffer; only planes change (cursor, clients' buffers, scroll offset).
     Planes,
     /// Rewrite a rectangle of the buffer on screen at once, ahead of the beam; planes stay as they are.
     ///
-    /// It does not wait for a flip and is never [`SubmitError::Busy`]. It counts as no composed frame: what it changes is
-    /// part of what differs in the next one. [`DisplayEvent::Written`] says when its rows were lit.
+    /// It does not wait for a flip and is never [`SubmitError::Busy`]. It does not count as a composed frame: the
+    /// damage of the next frame has to include it. [`DisplayEvent::Written`] reports when its rows were lit.
     FrontRectangle {
-        /// Where.
         rect: PixelRect,
-        /// The new pixels, `rect.width * rect.height` of them.
+        /// `rect.width * rect.height` pixels.
         pixels: Vec<u32>,
     },
 }
 
-/// The cursor, where it has a plane of its own.
+/// The state of the cursor plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CursorPlane {
     /// Left edge of the image on the output.
     pub x: i32,
     /// Top edge of the image on the output.
     pub y: i32,
-    /// The image, premultiplied `ARGB8888`; shared, so that moving it copies nothing.
+    /// Premultiplied `ARGB8888`; shared, so that moving the cursor copies nothing.
     pub image: std::sync::Arc<PixelBuffer>,
 }
 
-/// One refresh of one output: what it shows and when it wants to be on screen.
+/// One refresh of one output: its content, and the time for which it is meant.
 #[derive(Debug)]
 pub struct Plan {
-    /// The frame's number, reported back with what became of it.
+    /// The frame's number, which its report carries.
     pub frame: FrameId,
-    /// When the refresh that it was made for is expected.
+    /// The expected start of the refresh that the frame is made for.
     pub present: Instant,
-    /// When a fresh frame for it would be chosen at the latest: nothing takes its place from then on, and a display that
-    /// keeps it waiting need not wait any longer.
+    /// From this time on no fresh frame takes the place of this frame, so a display that holds it back need not
+    /// wait any longer.
     pub final_at: Instant,
-    /// What changes.
     pub change: Change,
-    /// The cursor plane; `None` leaves it dark. Displays without one ignore it.
+    /// `None` hides the cursor plane. Displays without a cursor plane ignore it.
     pub cursor: Option<CursorPlane>,
-    /// Clients' buffers on planes, all of them that are seen there; [tested](Display::can_show) before.
+    /// All clients' buffers that planes show in this frame; [tested](Display::can_show) before.
     pub planes: plane::Planes,
     /// Signals when rendering is done; `None` when it is done already.
     pub in_fence: Option<OwnedFd>,
 }
 
 impl Plan {
-    /// A finished frame that makes no claim as to its refresh, with nothing on other planes.
+    /// A finished frame that is meant for no refresh in particular, without cursor plane and clients' planes.
     pub fn plain(frame: FrameId, change: Change) -> Self {
         Plan {
             frame,
@@ -235,22 +231,22 @@ impl Plan {
     }
 }
 
-/// Why a plan was not taken.
+/// Why a plan was refused.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SubmitError {
-    /// As many plans as the display allows are waiting already. Try again after the next [`DisplayEvent::Presented`].
+    /// [`Capabilities::pending_flips`] plans are waiting already. Try again after the next [`DisplayEvent::Presented`].
     #[error("a flip is pending already")]
     Busy,
     /// The output is off or gone.
     #[error("the output is off")]
     Off,
-    /// The plan asks for what this display cannot do.
+    /// The display lacks a feature that the plan uses.
     #[error("the display cannot do that: {0}")]
     Unsupported(&'static str),
-    /// Whoever draws did not finish in time, which is not the display's doing.
-    #[error("the GPU does not finish")]
+    /// The renderer did not finish in time; the display is not at fault.
+    #[error("the GPU did not finish the frame in time")]
     Unfinished,
-    /// The device refused.
+    /// The device refused it, with this error.
     #[error("the device refused the frame: {0}")]
     Device(String),
 }
@@ -262,66 +258,55 @@ pub enum LossReason {
     Superseded,
     /// The output was switched off or unplugged.
     Gone,
-    /// The mode changed before it was shown.
+    /// The mode changed before the frame was shown.
     ModeChange,
     /// The device dropped it.
     Device,
 }
 
-/// What a display reports. Times are `CLOCK_MONOTONIC`.
+/// A report of a display. Times are `CLOCK_MONOTONIC`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DisplayEvent {
     /// A frame's scan-out started.
     Presented {
-        /// Which frame.
         frame: FrameId,
-        /// The vblank's timestamp as the display states it: a broken driver may state anything.
+        /// The vblank's timestamp as the display states it. A broken driver may state any value.
         time: Instant,
         /// The display's refresh counter, if it has one.
         sequence: Option<u64>,
     },
-    /// A [rectangle](Change::FrontRectangle) was lit; told when its first row was.
+    /// A [rectangle](Change::FrontRectangle) was lit; reported when its first row was.
     Written {
-        /// Which frame.
         frame: FrameId,
-        /// When its first row was lit with it. Not a vblank, and no news of when those are.
+        /// When its first row was lit. This is no vblank timestamp and must not feed the vsync model.
         light: Instant,
-        /// The refresh in which that was, by the display's counter.
+        /// The refresh in which it was lit, by the display's counter.
         sequence: Option<u64>,
-        /// The beam was within the rectangle when it was written: the rows above were lit a refresh later.
+        /// The beam was within the rectangle when it was written, so the rows above were lit a refresh later.
         torn: bool,
     },
-    /// The beam has passed what is [shared](Display::share).
+    /// The beam has passed the [shared](Display::share) rectangle.
     Scanned(front::Scanned),
     /// A frame will never be shown.
-    Lost {
-        /// Which frame.
-        frame: FrameId,
-        /// Why.
-        reason: LossReason,
-    },
-    /// The device did not take a frame that [`submit`](Display::submit) had taken: as if that had returned the error.
-    Refused {
-        /// Which frame.
-        frame: FrameId,
-        /// Why.
-        error: SubmitError,
-    },
-    /// [`Display::can_show`] might say yes by now to what it said no to: choose anew what planes show.
+    Lost { frame: FrameId, reason: LossReason },
+    /// The device refused a frame after [`submit`](Display::submit) had accepted it. Handle it as if `submit` had
+    /// returned the error.
+    Refused { frame: FrameId, error: SubmitError },
+    /// [`Display::can_show`] may now accept planes that it rejected before: assign planes again.
     PlanesKnown,
-    /// It lets more frames wait than it said before: see [`Capabilities::pending_flips`].
+    /// [`Capabilities::pending_flips`] has grown: more frames may be submitted.
     MoreRoom,
-    /// The mode or the capabilities changed; ask for them again.
+    /// The mode or the capabilities changed; read them again.
     Changed,
-    /// What became of a mode that was asked for: it was seen (or the output is dark, and the driver would show it), or it was
-    /// refused, for this reason, and the display has what it had before, or is about to. Said once of each.
+    /// The result of a requested mode, reported once for each request. `Ok`: a frame was shown in it (or the output
+    /// is dark, and the driver would take it). An error says why the driver refused it; the display goes back to
+    /// the previous mode.
     ModeSettled {
-        /// Which request for it.
+        /// The id that [`Display::set_mode`] returned.
         asked: ModeId,
-        /// What came of it.
         result: Result<(), String>,
     },
-    /// The output is gone. Nothing more comes.
+    /// The output is gone. This is its last event.
     Gone,
 }
 
@@ -330,46 +315,47 @@ pub trait Display {
     /// The name shown to users and clients, such as `HEADLESS-1`; unique in the session.
     fn name(&self) -> &str;
 
-    /// The mode in force.
     fn mode(&self) -> Mode;
 
-    /// The modes that it has by itself, the one that it prefers first; that in force may be another.
+    /// The monitor's own modes, the preferred mode first. The current mode need not be among them.
     fn modes(&self) -> Vec<Mode> {
         vec![self.mode()]
     }
 
-    /// Whether it can be switched to `mode`; if not, a sentence that says why.
+    /// Whether the display can be switched to `mode`; the error is a sentence that gives the reason.
     fn takes_mode(&self, mode: Mode) -> Result<(), String> {
         if mode == self.mode() { Ok(()) } else { Err("its mode cannot be changed".to_owned()) }
     }
 
-    /// How slow the rate may get in the mode in force (mHz), if somebody wants it to vary; as it was said, whatever it can do.
+    /// The configured lower limit of a variable rate in the current mode (mHz), whether or not the display can vary
+    /// its rate.
     fn slowest(&self) -> Option<u32> {
         None
     }
 
-    /// Switches to `mode`, with such a rate. Returns without waiting for it: [`Changed`](DisplayEvent::Changed) says that it is in force. Where a
-    /// driver may refuse it later there is a name, under which [`ModeSettled`](DisplayEvent::ModeSettled) says what came of it.
+    /// Switches to `mode`, with `slowest` as the lower limit of a variable rate. Returns without waiting:
+    /// [`Changed`](DisplayEvent::Changed) reports that the mode is in force. Where a driver may refuse it later,
+    /// the returned id names the request, and [`ModeSettled`](DisplayEvent::ModeSettled) reports the result.
     fn set_mode(&mut self, mode: Mode, slowest: Slowest) -> Result<Option<ModeId>, String> {
         let _ = slowest;
         self.takes_mode(mode).map(|()| None)
     }
 
-    /// Width and height of the picture in millimetres, if it is known.
+    /// Width and height of the visible area in millimetres, if known.
     fn millimetres(&self) -> Option<(u32, u32)> {
         None
     }
 
-    /// What the monitor says that it is, if it is one and says so.
+    /// The monitor's identity; `None` if there is no monitor, or it states none.
     fn identity(&self) -> Option<Identity> {
         None
     }
 
-    /// What it can do in this mode.
+    /// The features in the current mode.
     fn capabilities(&self) -> Capabilities;
 
-    /// The last refresh at or before `now` as the device knows it (time and sequence), if it can tell without having
-    /// presented anything: read before a deadline is trusted after a long idle.
+    /// The device's last refresh at or before `now` (time and sequence), if it is known without a presented frame.
+    /// It is read after a long idle, before a deadline is trusted.
     fn last_vblank(&mut self, now: Instant) -> Option<(Instant, u64)>;
 
     /// A buffer to compose the next frame into; `None` while all are in use.
@@ -378,68 +364,71 @@ pub trait Display {
     /// Gives a buffer back unused; its content counts as unknown.
     fn release(&mut self, buffer: Buffer);
 
-    /// Whether its planes can show these buffers together, as far as the driver tells. It may still refuse the frame. A
-    /// display whose driver has to be asked first says no, and [`DisplayEvent::PlanesKnown`] when it knows better.
+    /// Whether the planes can show these buffers together, as far as the driver tells. It may still refuse the
+    /// frame. A display whose driver needs a test commit first returns false, and emits
+    /// [`DisplayEvent::PlanesKnown`] when the result is known.
     fn can_show(&mut self, _planes: &plane::Planes) -> bool {
         false
     }
 
-    /// Hands a frame over. Returns without waiting for the display. On an error the plan comes back. A frame that was taken
-    /// is reported once: [`Presented`](DisplayEvent::Presented) (a rectangle: [`Written`](DisplayEvent::Written)),
-    /// [`Lost`](DisplayEvent::Lost) or [`Refused`](DisplayEvent::Refused).
+    /// Submits a frame. Returns without waiting for the display. On an error the plan comes back. Each accepted
+    /// frame is reported once: as [`Presented`](DisplayEvent::Presented) (a rectangle:
+    /// [`Written`](DisplayEvent::Written)), [`Lost`](DisplayEvent::Lost) or [`Refused`](DisplayEvent::Refused).
     #[expect(clippy::result_large_err, reason = "the plan owns a buffer that must come back, without an allocation")]
     fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)>;
 
-    /// From the next refresh on a rectangle of the screen shows memory as it stands, and each refresh is reported
-    /// ([`Scanned`](DisplayEvent::Scanned)); `None`: no more, from now on, and what was seen last stays. Returns how long before
-    /// its light a row may be read, or `None` where it cannot be done.
+    /// Scans a rectangle of the screen out of client memory from the next refresh on, and reports each refresh
+    /// ([`Scanned`](DisplayEvent::Scanned)). `None` ends this at once; the rows that were read last stay on screen.
+    /// Returns how long before its light a row may be read, or `None` where this is not supported.
     fn share(&mut self, _front: Option<front::Front>) -> Option<front::ReadAhead> {
         None
     }
 
-    /// Asks back every frame numbered `from` or later that is not on its way to the screen yet. Nothing is withdrawn until it
-    /// is said to be [`Lost`](DisplayEvent::Lost): what was on its way already is [`Presented`](DisplayEvent::Presented).
+    /// Asks to withdraw every frame numbered `from` or later that is not on its way to the screen yet. A frame is
+    /// withdrawn only when it is reported as [`Lost`](DisplayEvent::Lost); a frame that was on its way already is
+    /// reported as [`Presented`](DisplayEvent::Presented).
     ///
-    /// Returns the newest frame that is known to stay, if any is waiting: what is newer may stay, too, on a display that is
-    /// told by a message. A caller may compose a frame in place of those that it asked for, and has to bear that one of them
-    /// is shown before it.
+    /// Returns the newest waiting frame that is known to stay. On a display behind a message queue, newer frames
+    /// may stay, too. A caller may compose a frame in place of the withdrawn frames, but one of them may still be
+    /// shown before it.
     fn supersede(&mut self, from: FrameId) -> Option<FrameId>;
 
-    /// Whether [`supersede`](Self::supersede) says all there is to say: what it does not name is withdrawn. If not, each frame
-    /// is said to be lost, or shown, in its time.
+    /// Whether the result of [`supersede`](Self::supersede) is final: all frames newer than the returned frame are
+    /// withdrawn. If false, each of them is reported as lost or presented later.
     fn withdraws_at_once(&self) -> bool {
         true
     }
 
-    /// Frames that wait, and are not on their way to the screen yet, are shown with the cursor like this. A display
-    /// that lets no more than one frame wait has nothing to do.
+    /// Moves the cursor on frames that wait and are not on their way to the screen yet. A display that lets no more
+    /// than one frame wait has nothing to do.
     fn set_cursor(&mut self, _cursor: Option<&CursorPlane>) {}
 
-    /// Switches the output on or off. Returns without waiting for it. What it held is [`Lost`](DisplayEvent::Lost); after that
-    /// it makes no event while it is off.
+    /// Switches the output on or off. Returns without waiting for it. When it is switched off, its frames are
+    /// reported as [`Lost`](DisplayEvent::Lost); after that it emits no event until it is on again.
     fn set_power(&mut self, on: bool);
 
-    /// How many entries each channel of its gamma table has; `None` where it has no table.
+    /// Entries per channel of the gamma table; `None` without a table.
     fn gamma_size(&self) -> Option<u32> {
         None
     }
 
-    /// Shows colours through `ramp`, which fits the table, from the next frame on; `None`: as they are. A driver may refuse it
-    /// later; then colours stay as they were.
+    /// Sets the gamma ramp, which must fit the table, from the next frame on. `None` removes the ramp. A
+    /// driver may refuse it later; the colours then stay as they were.
     fn set_gamma(&mut self, _ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
         Err(SubmitError::Unsupported("a gamma ramp"))
     }
 
-    /// A copy of what is on screen, with or without the cursor plane; `None` where it is dark or cannot be read back.
+    /// A copy of the screen's content, with or without the cursor plane; `None` where the output is dark or cannot
+    /// be read back.
     fn screenshot(&self, _with_cursor: bool) -> Option<PixelBuffer> {
         None
     }
 
-    /// The same to be read elsewhere: where it can be, nothing is copied here.
+    /// Like [`screenshot`](Self::screenshot), but to be read on another thread: where possible nothing is copied here.
     fn shot(&self, with_cursor: bool) -> Option<Shot> {
         self.screenshot(with_cursor).map(Shot::copied)
     }
 
-    /// What happened since it was last asked, in order.
+    /// The next event since the last call, in order.
     fn poll_event(&mut self) -> Option<DisplayEvent>;
 }

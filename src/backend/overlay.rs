@@ -1,22 +1,22 @@
-//! Pixels over pixels: how a plane that lies above the picture looks.
+//! Blending of planes that lie above the composed picture, done in software.
 
 use super::{CursorPlane, PixelRect};
 
-/// Blends the cursor plane into `pixels`, which are those of `rect` on the output.
+/// Blends the cursor plane into `pixels`, which cover `rect` of the output.
 pub(crate) fn put_cursor(cursor: &CursorPlane, rect: PixelRect, pixels: &mut [u32]) {
     let (x, y) = (cursor.x, cursor.y);
     let place = PixelRect { x, y, width: cursor.image.width, height: cursor.image.height };
     Source { rect: place, pixels: &cursor.image.pixels }.put(rect, pixels, over);
 }
 
-/// Pixels that lie somewhere on the panel.
+/// Pixels at a position of the panel.
 pub(super) struct Source<'a> {
     pub rect: PixelRect,
     pub pixels: &'a [u32],
 }
 
 impl Source<'_> {
-    /// Blends them into `target`, which holds the pixels of `target_rect`.
+    /// Blends them into `target`, which covers `target_rect`.
     pub fn put(&self, target_rect: PixelRect, target: &mut [u32], blend: impl Fn(u32, u32) -> u32) {
         let common = intersection(self.rect, target_rect);
         let width = common.width as usize;
@@ -30,12 +30,12 @@ impl Source<'_> {
     }
 }
 
-/// Where pixel (x, y) of the panel lies among the pixels of `rect`, which contains it.
+/// Index of the panel's pixel (x, y) within the pixels of `rect`, which contains it.
 fn offset(rect: PixelRect, x: i32, y: i32) -> usize {
     (y - rect.y) as usize * rect.width as usize + (x - rect.x) as usize
 }
 
-/// The part that two rectangles share; empty at the first one's corner if there is none.
+/// The intersection of two rectangles; without an intersection, an empty rectangle at the corner of `a`.
 pub(crate) fn intersection(a: PixelRect, b: PixelRect) -> PixelRect {
     let end = |start: i32, length: i32| start.saturating_add(length.max(0));
     let (x, y) = (a.x.max(b.x), a.y.max(b.y));

@@ -1,14 +1,13 @@
-//! Scrolling, as devices and parents of nested sessions report it.
+//! Scroll events, as input devices and the parents of nested sessions report them.
 
-/// Where a scroll event comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScrollSource {
     /// A wheel with steps.
     #[default]
     Wheel,
-    /// A finger on a touchpad: ends with a stop.
+    /// A finger on a touchpad: ends with a stop event.
     Finger,
-    /// Something continuous, such as a pointing stick with a button held: may end with a stop.
+    /// A continuous source, such as a pointing stick with a button held: may end with a stop event.
     Continuous,
     /// A wheel that is tilted.
     WheelTilt,
@@ -19,10 +18,10 @@ pub enum ScrollSource {
 pub struct Scroll {
     /// Distance in the coordinates of pointer motion.
     pub distance: f64,
-    /// Wheel steps in 120ths, if it is a wheel.
+    /// Wheel steps in 120ths; `None` if the source is no wheel.
     pub v120: Option<i32>,
     /// The finger was lifted.
     pub stop: bool,
-    /// The content is meant to move with the finger ("natural" scrolling).
+    /// Natural scrolling: the content moves with the finger.
     pub inverted: bool,
 }

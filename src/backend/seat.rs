@@ -1,11 +1,11 @@
-//! The seat: who may open display and input devices, and when. Through libseat, which asks logind or seatd or, for
-//! root, nobody.
+//! The seat: permission to open display and input devices. It uses libseat, which asks logind or seatd, or opens the
+//! devices itself if we are root.
 //!
-//! Leaving the seat is a handshake, so that no commit of ours meets the next session's:
+//! Leaving the seat is a handshake, so that no commit of ours collides with a commit of the next session:
 //!
 //! ```text
-//!   libseat ── Disabled ──► nothing more is committed, input closed ── acknowledge ──► the other session
-//!   libseat ── Enabled ───► devices again, every output drawn anew
+//!   libseat ── Disabled ──► stop commits, close input ── acknowledge ──► the other session
+//!   libseat ── Enabled ───► open devices again, draw every output anew
 //! ```
 
 use std::cell::RefCell;
@@ -18,40 +18,40 @@ use std::time::{Duration, Instant};
 
 use crate::descriptors;
 
-/// How long the seat may take to become ours at the start.
+/// How long the start may wait until the seat is enabled.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long one wait for it lasts, in milliseconds.
+/// The timeout of one dispatch during this wait, in milliseconds.
 const STEP_MS: i32 = 100;
 
-/// The devices of this seat are ours from now on, or no longer.
+/// The seat was enabled or disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeatEvent {
-    /// They may be used.
+    /// The devices may be used.
     Enabled,
-    /// They are wanted by another session: stop, then [`acknowledge`](Seat::acknowledge).
+    /// Another session takes the devices: stop, then [`acknowledge`](Seat::acknowledge).
     Disabled,
 }
 
-/// There is no seat to be had.
+/// Why the seat could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum SeatError {
-    /// Nobody gives us one.
+    /// libseat opened no seat.
     #[error(
         "no seat: {0}. A session on the displays of this machine is started from a virtual terminal or by a display \
          manager, with logind or seatd running (see LIBSEAT_BACKEND)"
     )]
     None(io::Error),
-    /// It does not become ours.
+    /// The seat was opened but not enabled in time.
     #[error("the seat {0} did not become active within {PATIENCE:?}: is another session in the foreground?")]
     Inactive(String),
 }
 
-/// A seat that was opened; closed when dropped, which gives the console back.
+/// An open seat. Dropping it closes it, which gives the console back.
 pub struct Seat {
     seat: libseat::Seat,
     name: String,
     events: Rc<RefCell<VecDeque<SeatEvent>>>,
-    /// By the descriptor that was handed out.
+    /// Keyed by the descriptor that [`Seat::open_device`] returned.
     devices: HashMap<RawFd, libseat::Device>,
 }
 
@@ -62,7 +62,7 @@ impl std::fmt::Debug for Seat {
 }
 
 impl Seat {
-    /// Takes the seat of the terminal that we were started on, and waits until it is ours.
+    /// Opens the seat of the terminal that we were started on, and waits until it is enabled.
     pub fn open() -> Result<Self, SeatError> {
         let events = Rc::new(RefCell::new(VecDeque::new()));
         let queue = events.clone();
@@ -86,27 +86,26 @@ impl Seat {
         Ok(seat)
     }
 
-    /// Such as `seat0`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Readable when [`dispatch`](Self::dispatch) wants to be called.
+    /// Readable when [`dispatch`](Self::dispatch) has work to do.
     pub fn descriptor(&mut self) -> io::Result<OwnedFd> {
         self.seat.get_fd().map_err(io_error)?.try_clone_to_owned()
     }
 
-    /// Hears what there is to hear; see [`poll_event`](Self::poll_event).
+    /// Reads pending events; see [`poll_event`](Self::poll_event).
     pub fn dispatch(&mut self) -> io::Result<()> {
         self.seat.dispatch(0).map(|_| ()).map_err(io_error)
     }
 
-    /// What was heard, in order.
+    /// The next event, in order.
     pub fn poll_event(&mut self) -> Option<SeatEvent> {
         self.events.borrow_mut().pop_front()
     }
 
-    /// Nothing of ours is under way on any device: the other session may have them.
+    /// Hands the devices over to the other session. No commit of ours may be in flight on any of them.
     pub fn acknowledge(&mut self) -> io::Result<()> {
         self.seat.disable().map_err(io_error)
     }
@@ -118,7 +117,7 @@ impl Seat {
         }
         let (device, descriptor) = descriptors::with_reserve(|| {
             let device = self.seat.open_device(&path).map_err(io_error)?;
-            // libseat closes its own; ours is for the caller.
+            // libseat closes its own descriptor, so the caller gets a duplicate.
             let descriptor = device.as_fd().try_clone_to_owned();
             io::Result::Ok((device, descriptor))
         })?;
@@ -139,7 +138,7 @@ impl Seat {
         self.forget(descriptor.as_raw_fd());
     }
 
-    /// The same for a descriptor that somebody else closes, or has closed.
+    /// Like [`close`](Self::close), for a descriptor that other code closes or has closed.
     pub fn forget(&mut self, descriptor: RawFd) {
         if let Some(device) = self.devices.remove(&descriptor) {
             self.give_back(device);
@@ -150,11 +149,11 @@ impl Seat {
         if let Err(error) = self.seat.close_device(device) {
             tracing::debug!(error = %io_error(error), "a device could not be given back to the seat");
         }
-        // Its descriptors make up for those that clients took meanwhile.
+        // The freed descriptors refill the reserve, of which clients may have taken a part meanwhile.
         descriptors::reserve();
     }
 
-    /// Asks for another virtual terminal. Nothing may come of it.
+    /// Asks for another virtual terminal. The switch may be refused without an error.
     pub fn switch_terminal(&mut self, number: u32) -> io::Result<()> {
         let number = i32::try_from(number).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         self.seat.switch_session(number).map_err(io_error)

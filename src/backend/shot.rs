@@ -1,17 +1,16 @@
-//! What was on screen at a moment, to be read by any thread in its own time.
+//! A snapshot of the screen's content that any thread can read later.
 
 use std::sync::Arc;
 
 use super::overlay::intersection;
 use super::{PixelBuffer, PixelRect};
 
-/// Black, opaque.
 const BLACK: u32 = 0xff00_0000;
 
-/// Reads the part of the picture that it is asked for, which lies within it. `None`: it cannot be read.
+/// Reads a rectangle of the picture. Returns false if it cannot be read.
 type Read = Box<dyn Fn(PixelRect, &mut Vec<u32>) -> bool + Send + Sync>;
 
-/// A picture of what was on screen, of which nothing is copied yet. While it is there the display does without its buffer.
+/// A snapshot of the screen, not copied yet. While it lives the display cannot reuse its buffer.
 #[derive(Clone)]
 pub struct Shot {
     whole: PixelRect,
@@ -25,8 +24,8 @@ impl std::fmt::Debug for Shot {
 }
 
 impl Shot {
-    /// A picture of `width` × `height` pixels. `read` overwrites what it is given with the rows of a rectangle within it, and
-    /// says whether it could.
+    /// A snapshot of `width` × `height` pixels. `read` overwrites its argument with the rows of a rectangle within
+    /// it, and returns false on failure.
     pub fn new(
         width: i32,
         height: i32,
@@ -35,12 +34,12 @@ impl Shot {
         Shot { whole: PixelRect { x: 0, y: 0, width, height }, read: Arc::new(Box::new(read)) }
     }
 
-    /// A picture that was copied already.
+    /// A snapshot that was copied already.
     pub fn copied(picture: PixelBuffer) -> Self {
         Self::of(Arc::new(picture))
     }
 
-    /// A picture that nobody changes.
+    /// A snapshot of an immutable picture.
     pub fn of(picture: Arc<PixelBuffer>) -> Self {
         Shot::new(picture.width, picture.height, move |rect, pixels| {
             pixels.clear();
@@ -52,7 +51,7 @@ impl Shot {
         })
     }
 
-    /// The same with `areas` of it black.
+    /// The same snapshot with `areas` painted black.
     pub fn blackened(self, areas: Vec<PixelRect>) -> Self {
         if areas.is_empty() {
             return self;
@@ -70,13 +69,13 @@ impl Shot {
         })
     }
 
-    /// Reads the rows of `rect`, which has to lie within the picture, into `pixels`. Says whether it could.
+    /// Reads the rows of `rect`, which must lie within the snapshot, into `pixels`. Returns false on failure.
     pub fn read(&self, rect: PixelRect, pixels: &mut Vec<u32>) -> bool {
         let is_within = rect.width > 0 && rect.height > 0 && intersection(rect, self.whole) == rect;
         is_within && (self.read)(rect, pixels)
     }
 
-    /// All of it.
+    /// Reads the whole snapshot; `None` if it cannot be read.
     pub fn whole(&self) -> Option<PixelBuffer> {
         let PixelRect { width, height, .. } = self.whole;
         let mut pixels = Vec::new();

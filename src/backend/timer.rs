@@ -1,4 +1,4 @@
-//! A timer that the event loop can wait for: one absolute time, or none.
+//! A one-shot timer for the event loop, set to an absolute time.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -6,7 +6,7 @@ use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, 
 
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
 
-/// A `timerfd` on `CLOCK_MONOTONIC`: readable from the time it was armed for until it is armed again.
+/// A `timerfd` on `CLOCK_MONOTONIC`: readable from its expiry until it is armed again.
 #[derive(Debug)]
 pub struct Timer {
     fd: OwnedFd,
@@ -14,14 +14,14 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// A timer that is not armed.
+    /// Creates a timer that is not armed.
     pub fn new() -> rustix::io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         Ok(Timer { fd: rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?, armed: None })
     }
 
-    /// Arms it for `wake`, or disarms it. Costs a system call only when something changes or when it has expired by
-    /// `now`: setting it is also what makes an expired one unreadable.
+    /// Arms the timer for `wake`, or disarms it. It makes a system call only when the time changes, or when the
+    /// timer has expired by `now`: only setting an expired timer makes it unreadable.
     pub fn arm(&mut self, wake: Option<Instant>, now: Instant) -> rustix::io::Result<()> {
         let expired = self.armed.is_some_and(|armed| armed <= now);
         if wake == self.armed && !expired {

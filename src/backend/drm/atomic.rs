@@ -1,5 +1,5 @@
-//! Commits of one CRTC through atomic modesetting. Smithay's share a lock between all outputs of a device, and hold it
-//! while a mode is switched; here each output has the little that a commit needs for itself.
+//! Atomic modesetting of one CRTC. Smithay's implementation holds a lock that all outputs of a device share while it
+//! switches a mode. Here each output has its own state, so that it never waits for another output.
 
 use std::os::fd::AsRawFd;
 
@@ -14,32 +14,31 @@ use super::told::{Say, Told};
 use crate::real_time::unhurried;
 use upbeat_record::faults;
 
-/// The values of an object's properties have 16 bits after the point.
+/// Plane coordinates are fixed-point numbers with 16 fractional bits.
 const FIXED_POINT: f64 = 65_536.0;
-/// Not turned, in the bits of `rotation`.
+/// `DRM_MODE_ROTATE_0`, for `rotation`.
 const UPRIGHT: property::RawValue = 1;
-/// Not translucent, in `alpha`.
+/// Fully opaque, for `alpha`.
 const OPAQUE: property::RawValue = 0xffff;
-/// There is nothing to wait for, in `IN_FENCE_FD`.
+/// No fence, for `IN_FENCE_FD`.
 const NO_FENCE: property::RawValue = property::RawValue::MAX;
 
-/// The kind of a cursor plane, in `type`: `DRM_PLANE_TYPE_CURSOR`.
+/// `DRM_PLANE_TYPE_CURSOR`, the value of `type` for a cursor plane.
 const CURSOR: property::RawValue = 2;
 
-/// What a commit is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Commit {
-    /// Show the planes at the next refresh; says when that is done. Does not wait for it.
+    /// Show the planes at the next refresh. Does not block; the kernel sends a flip event.
     Flip,
-    /// Light the output, with its mode. May wait as long as that takes.
+    /// Modeset: switch the output on with its mode. May block until it is done.
     Light,
-    /// Would a flip be taken?
+    /// Test-only: would the driver accept this flip?
     TestFlip,
-    /// Would the output be lit?
+    /// Test-only: would the driver accept this modeset?
     TestLight,
 }
 
-/// A property of the CRTC that goes with one commit, and its value.
+/// A CRTC property and its value, for one commit.
 pub(super) type Extra = (property::Handle, property::RawValue);
 
 /// One CRTC with its connector and all planes that it may use.
@@ -48,20 +47,20 @@ pub(super) struct Atomic {
     crtc: Properties,
     connector: Properties,
     planes: Vec<(plane::Handle, Properties)>,
-    /// The mode that it is lit with.
+    /// The `MODE_ID` blob of the next modeset.
     mode: Blob,
-    /// Whether the rate is to vary.
+    /// Whether variable refresh is wanted.
     pub vrr: bool,
-    /// Connectors without a monitor that the CRTC drove before it was ours.
+    /// Connectors without a monitor that the CRTC drove before we took it over.
     strays: Vec<Properties>,
-    /// Planes that may show something.
+    /// Planes that may be visible.
     lit: Vec<plane::Handle>,
-    /// What the kernel has, so that a flip says only what is new.
+    /// The state that the kernel has, so that a flip sets only the properties that change.
     told: Told,
 }
 
 impl Atomic {
-    /// A CRTC that is not lit yet. Asks for what has to be known: to be called on the worker.
+    /// A CRTC that is not switched on yet. Reads properties from the kernel, so call it on the worker.
     pub fn new(
         device: &DrmDeviceFd,
         crtc: crtc::Handle,
@@ -84,17 +83,15 @@ impl Atomic {
         })
     }
 
-    /// These are not to be driven any more once it is lit.
+    /// Detaches these connectors from the CRTC at the next modeset.
     pub fn leave(&mut self, strays: Vec<Properties>) {
         self.strays = strays;
     }
 
-    /// What the CRTC has.
     pub fn crtc(&self) -> &Properties {
         &self.crtc
     }
 
-    /// What the connector has.
     pub fn connector(&self) -> &Properties {
         &self.connector
     }
@@ -104,14 +101,14 @@ impl Atomic {
         self.plane(plane).is_some_and(|properties| properties.handle(name).is_some())
     }
 
-    /// It is lit with `mode` the next time.
+    /// Sets the mode of the next modeset.
     pub fn set_mode(&mut self, mode: DrmMode) -> std::io::Result<()> {
-        // The kernel keeps the old one for as long as it is in force.
+        // The kernel keeps the blob of the current mode for as long as it is in force.
         self.mode = Blob::of(&self.device, &mode)?;
         Ok(())
     }
 
-    /// Somebody else had the device: any plane may show something.
+    /// Another session had the device, so any plane may be visible.
     pub fn reset(&mut self) {
         self.lit = self.planes.iter().map(|(plane, _)| *plane).collect();
         self.told.forget();
@@ -122,8 +119,8 @@ impl Atomic {
         self.crtc.handle("VRR_ENABLED").is_some()
     }
 
-    /// Shows `planes`, or asks whether it could. A flip says what differs from the commit before it; all else, and what
-    /// follows a commit that failed, says everything.
+    /// Commits or tests `planes`. A flip sets only the properties that differ from the previous commit. Any other
+    /// commit, and the first flip after a failed commit, sets all of them.
     pub fn commit(&mut self, planes: &[PlaneState<'_>], extra: Option<Extra>, commit: Commit) -> std::io::Result<()> {
         let told = if commit == Commit::Flip { std::mem::take(&mut self.told) } else { Told::default() };
         let lights = matches!(commit, Commit::Light | Commit::TestLight);
@@ -131,7 +128,7 @@ impl Atomic {
         let request = self.request(planes, extra, lights, &told, &forgotten);
         let flags = match commit {
             Commit::Flip => AtomicCommitFlags::NONBLOCK | AtomicCommitFlags::PAGE_FLIP_EVENT,
-            // Some drivers fail in interesting ways if they are not waited for.
+            // Some drivers fail in interesting ways if a modeset does not block.
             Commit::Light => AtomicCommitFlags::ALLOW_MODESET | AtomicCommitFlags::PAGE_FLIP_EVENT,
             Commit::TestFlip => AtomicCommitFlags::TEST_ONLY,
             Commit::TestLight => AtomicCommitFlags::TEST_ONLY | AtomicCommitFlags::ALLOW_MODESET,
@@ -142,7 +139,7 @@ impl Atomic {
                 false => submit(&self.device, flags, request.0),
             };
         }
-        // Until the kernel has taken it nothing is known: an error leaves it at that.
+        // On an error the kernel's state is unknown, so the state stays cleared until the commit has succeeded.
         self.told = Told::default();
         if lights {
             unhurried(|| submit(&self.device, flags, request.0))?;
@@ -160,7 +157,8 @@ impl Atomic {
         Ok(())
     }
 
-    /// What of `planes` differs from what was told, and `forgotten` dark. `lights`: with the mode.
+    /// Builds the request: the properties of `planes` that differ from `told`, and the `forgotten` planes switched
+    /// off. `lights`: include the mode.
     fn request(
         &self,
         planes: &[PlaneState<'_>],
@@ -170,11 +168,12 @@ impl Atomic {
         forgotten: &[plane::Handle],
     ) -> Request {
         let mut request = Request(AtomicModeReq::new());
-        // A commit that says nothing at all would be one of no CRTC, and nobody would hear of it.
+        // A commit without any property would name no CRTC, and no flip event would follow.
         let mut is_named = false;
         for state in planes {
             let Some(properties) = self.plane(state.handle) else { continue };
-            // Of all pictures only the cursor's are never drawn anew while they are shown.
+            // Only the cursor's buffers are never redrawn while they are shown: for it, the same
+            // framebuffer means the same pixels.
             let say = told.say(state, properties.value("type") != Some(CURSOR));
             match &state.config {
                 _ if say == Say::Nothing => continue,
@@ -204,7 +203,7 @@ impl Atomic {
         request
     }
 
-    /// Switches it off, with all that it shows.
+    /// Switches the CRTC and all its planes off.
     pub fn clear(&mut self) -> std::io::Result<()> {
         let mut request = Request(AtomicModeReq::new());
         for plane in &self.lit {
@@ -213,7 +212,8 @@ impl Atomic {
             }
         }
         request.set(&self.connector, "CRTC_ID", 0);
-        // A CRTC without a mode has no connector: one that is switched off before it was ever lit may have the console's.
+        // A CRTC without a mode must have no connector. If it is switched off before our first modeset it may
+        // still have the console's connectors.
         self.strays.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
         request.set(&self.crtc, "ACTIVE", 0);
         request.set(&self.crtc, "MODE_ID", 0);
@@ -237,8 +237,8 @@ impl Atomic {
         Ok(())
     }
 
-    /// Planes that may show something, of another session as a rule, and of which `planes` says nothing. Not the primary one,
-    /// which comes first: what is lit without it some drivers refuse.
+    /// Planes that may be visible (usually from another session) and that `planes` does not name. The primary plane
+    /// is excluded, because some drivers refuse a modeset without it.
     fn forgotten(&self, planes: &[PlaneState<'_>]) -> Vec<plane::Handle> {
         let primary = self.planes.first().map(|(plane, _)| *plane);
         let is_told = |plane: plane::Handle| planes.iter().any(|state| state.handle == plane);
@@ -274,8 +274,8 @@ impl Atomic {
     }
 }
 
-/// Switches everything off, in one commit: CRTCs and connectors that have to change places cannot do so one by one. To be
-/// called on the worker.
+/// Switches all outputs off in one commit: CRTCs and connectors that have to change places cannot do so one by one.
+/// Call it on the worker.
 pub(super) fn darken_all(device: &DrmDeviceFd) -> std::io::Result<()> {
     let resources = device.resource_handles()?;
     let mut request = Request(AtomicModeReq::new());
@@ -293,7 +293,7 @@ pub(super) fn darken_all(device: &DrmDeviceFd) -> std::io::Result<()> {
     submit(device, AtomicCommitFlags::ALLOW_MODESET, request.0)
 }
 
-/// The one way to the kernel.
+/// Every commit to the kernel goes through here.
 fn submit(device: &DrmDeviceFd, flags: AtomicCommitFlags, request: AtomicModeReq) -> std::io::Result<()> {
     faults::check_commit()?;
     device.atomic_commit(flags, request)
@@ -301,7 +301,8 @@ fn submit(device: &DrmDeviceFd, flags: AtomicCommitFlags, request: AtomicModeReq
 
 struct Request(AtomicModeReq);
 
-/// Another picture where the plane lies already. The kernel forgets fence and damage after each commit.
+/// Sets another framebuffer; the plane's position stays. The kernel forgets fence and damage after each commit, so both
+/// are set again.
 fn flip(request: &mut Request, plane: &Properties, config: &PlaneConfig<'_>) {
     request.set(plane, "FB_ID", number(framebuffer::Handle::into(config.fb)));
     if let Some(fence) = &config.fence {
@@ -317,7 +318,7 @@ fn fixed(value: f64) -> property::RawValue {
 }
 
 impl Request {
-    /// Objects that lack the property are as they are.
+    /// Sets a property; objects that lack it are left alone.
     fn set(&mut self, of: &Properties, name: &str, value: property::RawValue) {
         if let Some(property) = of.handle(name) {
             self.0.add_raw_property(of.object(), property, value);

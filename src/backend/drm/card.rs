@@ -1,5 +1,5 @@
-//! One display device, as the main thread has it: which of its monitors are driven, and by what. Whatever has to be asked
-//! of the device is asked by its `worker`, and the answers are [polled](Card::poll).
+//! One DRM device, as the main thread sees it: its outputs and the monitors that they drive. Its `worker` makes all
+//! calls that may block, and the results are [polled](Card::poll).
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,31 +24,30 @@ use super::{DrmError, ModeWish, mode};
 use crate::backend::{Identity, ModeId};
 use crate::real_time;
 
-/// What came of asking the device.
+/// A result that the worker reports.
 #[derive(Debug)]
 pub enum Change {
-    /// It can be used: [`Card::device`] is there, and its monitors are to be [looked for](Card::scan).
+    /// The device can be used: [`Card::device`] returns it, and its monitors are to be [scanned](Card::scan).
     Opened,
-    /// It is no display device that could be used.
+    /// The device cannot be used for display.
     Failed(DrmError),
-    /// A monitor was plugged in; this drives it.
+    /// A monitor was plugged in; this output drives it.
     Plugged(DrmOutput),
-    /// This one is gone; its display says so itself.
+    /// The monitor on this connector is gone; its display reports that itself.
     Unplugged(String),
-    /// A monitor is there but cannot be used, and why.
+    /// The monitor on this connector cannot be used, for this reason.
     Unusable(String, DrmError),
-    /// All monitors were looked at.
+    /// The scan is complete.
     Scanned,
-    /// They could not be.
+    /// The scan failed, with this error.
     Unknown(DrmError),
 }
 
-/// A display device that is open, or is being opened.
+/// A DRM device that is open, or is being opened.
 pub struct Card {
     jobs: Jobs,
-    /// What the worker knows: only jobs look at it. Gone only while this is dropped.
+    /// The worker's state; only jobs on the worker use it. `None` only while the card is dropped.
     workshop: Option<Arc<Mutex<Workshop>>>,
-    /// What is to be looked for.
     scans: Mailbox<Scan>,
     reports: Reports,
     findings: Inbox<Finding>,
@@ -69,10 +68,10 @@ impl std::fmt::Debug for Card {
 }
 
 impl Card {
-    /// Takes over a device node, as DRM master. `heard` is rung, from other threads, whenever there is something to
-    /// [poll](Self::poll), or an output has something to say.
+    /// Takes over a device node, as DRM master. Other threads ping `heard` whenever there is a change to
+    /// [poll](Self::poll), or an output has an event.
     pub fn new(descriptor: OwnedFd, heard: Ping) -> Result<Self, DrmError> {
-        let failed = |error| DrmError::Device { what: "a worker", error };
+        let failed = |error| DrmError::Device { what: "the worker's queue cannot be created", error };
         let (found, findings) = queue().map_err(failed)?;
         let (scans, wanted) = queue().map_err(failed)?;
         real_time::remember_limit();
@@ -85,17 +84,17 @@ impl Card {
         Ok(card)
     }
 
-    /// Has the worker do something with what it knows.
+    /// Runs a job on the worker, with its state.
     fn ask(&self, job: impl FnOnce(&mut Workshop) + Send + 'static) {
         let (workshop, reports) = (self.workshop.clone(), self.reports.clone());
         self.jobs.ask(move || {
-            // Nobody else has the lock: there is one worker.
+            // The lock is never contended: there is one worker.
             let mut workshop = workshop.as_ref().map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
             let done = catch_unwind(AssertUnwindSafe(|| workshop.as_deref_mut().map(job)));
             if done.is_err() {
-                // Whoever waits for an answer gets one.
-                let error = std::io::Error::other("whoever asks it has panicked");
-                reports.say(Finding::Unknown(DrmError::Device { what: "anything", error }));
+                // A scan that waits for an answer must get one.
+                let error = std::io::Error::other("a job of the device's worker has panicked");
+                reports.say(Finding::Unknown(DrmError::Device { what: "the connectors cannot be scanned", error }));
             }
         });
     }
@@ -105,24 +104,24 @@ impl Card {
         self.opened.as_ref().map_or("unknown", |opened| &opened.driver)
     }
 
-    /// The device's number, as a [`Drawer`] is asked for it; zero until it is open.
+    /// The device number, as passed to a [`Drawer`]; zero until the device is open.
     pub fn number(&self) -> u64 {
         self.opened.as_ref().map_or(0, |opened| opened.number)
     }
 
-    /// The device, for whoever waits for points on its timelines; once it is open.
+    /// The device, for waits on syncobj timeline points; `None` until it is open.
     pub fn device(&self) -> Option<&DrmDeviceFd> {
         self.opened.as_ref().map(|opened| &opened.device)
     }
 
-    /// Opens the device once more, on the thread that draws; once it is open. Buffers are numbered by file, and who draws must
-    /// not share its numbers with who shows.
+    /// A function that opens the device once more, for the render thread; `None` until it is open. GEM handles
+    /// belong to an open file, so the renderer must not share its file with the display.
     pub fn opener(&self, node: DrawOn) -> Option<impl Fn() -> std::io::Result<OwnedFd> + Send + Sync + use<>> {
         let device = self.device()?.clone();
         Some(move || node::reopen(&device, node))
     }
 
-    /// Has its connectors looked at: monitors that are new get an output with the mode that `wish` names for them, and
+    /// Scans the connectors. Each new monitor gets an output with the mode that `wish` returns for it, and with
     /// buffers that `drawer` can draw into.
     pub fn scan(&self, wish: impl Fn(&str, Option<&Identity>) -> ModeWish + Send + 'static, drawer: Box<dyn Drawer>) {
         self.scans.note(Scan { wish: Box::new(wish), drawer });
@@ -130,7 +129,7 @@ impl Card {
         self.ask(move |workshop| workshop.scan(&jobs, &reports));
     }
 
-    /// The next thing that was found out, if there is one.
+    /// The worker's next result, if there is any.
     pub fn poll(&mut self) -> Option<Change> {
         loop {
             let finding = self.findings.take()?;
@@ -140,7 +139,7 @@ impl Card {
         }
     }
 
-    /// The same, but waits for it: at the start of a session, when nobody waits for a frame yet.
+    /// Like [`poll`](Self::poll), but blocks: only for the start of a session, when no frame is due yet.
     pub fn wait(&mut self) -> Option<Change> {
         loop {
             if let Some(change) = self.poll() {
@@ -185,15 +184,15 @@ impl Card {
         })
     }
 
-    /// Another session has the device from now on. The outputs are to be switched off after.
+    /// Another session takes the device. Switch the outputs off afterwards.
     pub fn pause(&mut self) {
         self.pipes.values().for_each(|pipe| pipe.borrow().tell(Command::Pause));
         self.ask(Workshop::pause);
     }
 
-    /// The device is ours again. The outputs are to be switched on after.
+    /// The device is ours again. Switch the outputs on afterwards.
     pub fn resume(&mut self) {
-        // The presenters go on when the worker has it back.
+        // The worker resumes the presenters once it is DRM master again.
         self.ask(Workshop::resume);
     }
 
@@ -202,15 +201,15 @@ impl Card {
         self.pipes.values().any(|pipe| pipe.borrow().facts().name == name)
     }
 
-    /// Shows another of a monitor's modes. An error: it has none like this. Whether its driver takes it is known later
-    /// ([`ModeSettled`](crate::backend::DisplayEvent::ModeSettled)).
+    /// Switches an output to another mode of its monitor. It is an error if the monitor has no such mode. Whether
+    /// the driver accepts it is reported later ([`ModeSettled`](crate::backend::DisplayEvent::ModeSettled)).
     pub fn set_mode(&mut self, name: &str, wish: ModeWish) -> Result<Option<ModeId>, DrmError> {
         let Some(pipe) = self.pipes.values().find(|pipe| pipe.borrow().facts().name == name) else { return Ok(None) };
         let mode: DrmMode = mode::choose(name, &pipe.borrow().facts().modes, wish)?;
         Ok(Some(pipe.borrow_mut().set_mode(mode, wish.slowest)))
     }
 
-    /// All of its monitors are driven no more: the device was pulled out, or they are to be lit anew.
+    /// Drops all outputs: the device was unplugged, or its outputs are to be set up again.
     pub fn unplug(&mut self) {
         self.pipes.drain().for_each(|(_, pipe)| pipe.borrow_mut().unplug());
         let reports = self.reports.clone();
@@ -220,7 +219,7 @@ impl Card {
 
 impl Drop for Card {
     fn drop(&mut self) {
-        // The device puts back what was on screen before, which takes a while.
+        // The device restores the previous screen content, which takes a while.
         self.jobs.give_back(self.workshop.take());
     }
 }

@@ -1,8 +1,9 @@
-//! How much earlier than it must a frame that waits is given to the kernel. Pure.
+//! Commit slack: how much earlier than necessary a waiting frame is committed. Pure.
 //!
-//! Who commits it, and who carries the flip out in the kernel, may be kept from it: on a machine with one CPU by our own main
-//! thread. What is committed earlier is safe from that, and nothing can take its place any more. Nobody can ask a machine
-//! what it needs: it is trusted until it was late, then not for a while, and each time for twice as long.
+//! The thread that commits, or the kernel worker that carries out the flip, may be scheduled late, for example by our
+//! own main thread on a machine with one CPU. An earlier commit is safe from that, but it cannot be superseded any
+//! more. The slack that a machine needs cannot be queried. So it stays small until a frame was late, is then large for
+//! some time, and each time for twice as long.
 //!
 //! ```text
 //!   early   ▁▁▁▁▁▁│████▁▁▁▁│████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁│████
@@ -11,35 +12,33 @@
 
 use upbeat_timing::time::Span;
 
-/// By default: waking up takes a real-time thread no longer.
+/// The default slack: a real-time thread takes no longer to wake up.
 const TRUSTING: Span = Span::from_micros(500);
-/// After it was too late: a tick of the scheduler where there are 250 a second, which is what a thread may have to wait for
-/// that another keeps from the only CPU.
+/// The slack after a late frame: one scheduler tick at 250 Hz, since a thread may wait that long for the only CPU.
 const WARY: Span = Span::from_millis(4);
-/// Of an interval, at most.
+/// The slack is at most the interval divided by this.
 const LARGEST_PART: i64 = 4;
-/// Frames for which it is wary after the first time, and at most: ten minutes at 60 Hz.
+/// For how many frames the slack stays large: after the first late frame, and at most (ten minutes at 60 Hz).
 const SHORTEST: u32 = 120;
 const LONGEST: u32 = 36_000;
 
-/// What one pipe has learned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Caution {
-    /// For how many more frames it is wary.
+    /// Frames left with the large slack.
     wary_for: u32,
-    /// For how many it was after the last time, less those since that were in time.
+    /// For how many frames the slack was large last time, minus the timely frames since then.
     memory: u32,
 }
 
 impl Caution {
-    /// How much earlier than it must a frame is committed.
+    /// How much earlier than necessary a frame is committed.
     pub fn early(self, interval: Span) -> Span {
         let early = if self.wary_for > 0 { WARY } else { TRUSTING };
         early.min(interval / LARGEST_PART)
     }
 
-    /// A frame that had waited was shown: late although it was there in time, or not. One that is late all the same while it
-    /// is wary says that it goes on, not that it was trusted too soon.
+    /// Records whether a frame that had waited was shown late although it was ready in time. If it is late while
+    /// the slack is large, the large slack only lasts longer and does not double: it was not reduced too early.
     pub fn learn(&mut self, late: bool) {
         if late {
             if self.wary_for == 0 {
@@ -60,7 +59,7 @@ mod tests {
 
     const INTERVAL: Span = Span::from_millis(16);
 
-    /// For how many frames it stays wary.
+    /// For how many frames the slack stays large.
     fn wary_for(mut caution: Caution) -> u32 {
         let is_wary = |caution: &Caution| caution.early(INTERVAL) == WARY;
         std::iter::repeat_with(|| (is_wary(&caution), caution.learn(false)).0).take_while(|wary| *wary).count() as u32
@@ -71,7 +70,7 @@ mod tests {
         let mut caution = Caution::default();
         (0..1000).for_each(|_| caution.learn(false));
         assert_eq!(caution.early(INTERVAL), TRUSTING);
-        // As long as it lasts.
+        // Late frames while the slack is large do not double its duration.
         (0..20).for_each(|_| caution.learn(true));
         assert_eq!(wary_for(caution), SHORTEST);
         assert_eq!(caution.early(Span::from_millis(4)), Span::from_millis(1));

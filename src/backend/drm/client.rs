@@ -1,4 +1,4 @@
-//! Clients' buffers as framebuffers, which planes can show.
+//! Imports clients' dma-bufs as framebuffers that planes can show.
 
 use std::os::fd::AsFd;
 
@@ -10,17 +10,17 @@ use smithay::reexports::drm::control::{Device, FbCmd2Flags, framebuffer};
 
 use crate::backend::plane::DeviceMemory;
 
-/// As many parts as a framebuffer can have.
+/// The largest number of memory planes of a framebuffer.
 const MOST_PARTS: usize = 4;
 
-/// What the format looks like to a plane that shall not blend.
+/// The same format without alpha, for a plane that must not blend.
 pub(super) fn opaque_format(code: u32) -> Option<DrmFourcc> {
     let format = DrmFourcc::try_from(code).ok()?;
     Some(get_opaque(format).unwrap_or(format))
 }
 
-/// The framebuffer for `memory`, its alpha left aside. On the worker: the memory may belong to another device, which is then
-/// asked for it.
+/// Creates a framebuffer for `memory` that ignores its alpha. Call it on the worker: the memory may belong to another
+/// device, and the import then waits for that device.
 pub(super) fn import(device: &DrmDeviceFd, memory: &DeviceMemory) -> std::io::Result<framebuffer::Handle> {
     let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidInput);
     let format = opaque_format(memory.format).ok_or_else(invalid)?;
@@ -37,7 +37,8 @@ pub(super) fn import(device: &DrmDeviceFd, memory: &DeviceMemory) -> std::io::Re
         }
     }
     let framebuffer = imported.and_then(|()| add(device, &Layout { memory, format, handles, modifier: true }));
-    // The framebuffer has a hold on the memory of its own. The same memory imported twice has one handle.
+    // The framebuffer holds its own reference to the memory, so close the handles. Importing the same memory twice
+    // returns the same handle: close it once.
     for (index, handle) in handles.iter().enumerate() {
         if let Some(handle) = handle.filter(|_| !handles[..index].contains(handle)) {
             let _ = device.close_buffer(handle);
@@ -46,8 +47,8 @@ pub(super) fn import(device: &DrmDeviceFd, memory: &DeviceMemory) -> std::io::Re
     framebuffer
 }
 
-/// Without a modifier nobody can say what the layout is, for the driver that drew it may have tiled it. Drivers that know
-/// no modifiers mean row by row.
+/// A buffer without a modifier has an unknown layout, because the driver that drew it may have tiled it. Drivers
+/// without modifiers take it as linear.
 fn add(device: &DrmDeviceFd, layout: &Layout<'_>) -> std::io::Result<framebuffer::Handle> {
     let explicit = device.add_planar_framebuffer(layout, FbCmd2Flags::MODIFIERS);
     if explicit.is_err() && layout.modifier() == Some(DrmModifier::Linear) {
@@ -61,7 +62,7 @@ struct Layout<'a> {
     memory: &'a DeviceMemory,
     format: DrmFourcc,
     handles: [Option<Handle>; MOST_PARTS],
-    /// Whether the modifier is told.
+    /// Whether to pass the modifier to the kernel.
     modifier: bool,
 }
 

@@ -1,74 +1,74 @@
-//! Whether a driver's flip events can be believed, and what stands in for them when not.
+//! Checks a driver's flip-event timestamps, and replaces unusable timestamps by software vsync.
 //!
 //! Pure: times go in, times come out.
 //!
-//! Some drivers have no vblank: a flip is "done" as soon as it was taken (virtio-gpu: thousands of flips a second,
-//! each with sequence 0), and some stamp zero or a moment long ago. A frame counts as light at the next tick of a grid
-//! of our own then (*software vsync*), so that the rest of the compositor sees a display like any other:
+//! Some drivers have no vblank: a flip is "done" as soon as it is accepted (virtio-gpu: thousands of flips a second,
+//! each with sequence 0). Some drivers stamp zero or a time long ago. A frame then counts as light at the next tick of
+//! our own grid (*software vsync*), so that the rest of the compositor sees an ordinary display:
 //!
 //! ```text
 //!  grid        │              │              │              │
 //!  submit          ▲                ▲
-//!  flip event       ▲                ▲          believed? no: told at ...
+//!  flip event       ▲                ▲          trusted? no: reported at ...
 //!  light                      ●              ●  ... the next tick
 //! ```
 //!
-//! A modeset has no vblank that could be told: the first flip event after it carries the moment at which vblanks were
-//! switched on, or the last one in the old mode (vkms, 130 to 480 ms ago). An event from before its own commit was asked
-//! for is no light either. Such frames have been shown, at a time that nobody knows; the vsync model says the likeliest.
+//! A modeset has no vblank of its own. The first flip event after it carries the time at which vblanks were switched
+//! on, or the last vblank in the old mode (vkms, 130 to 480 ms ago). An event time from before its own commit is no
+//! light either. In both cases the frame was shown at an unknown time, and the vsync model picks the likeliest.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// So many strange events among the latest [`MEMORY`] make the driver one without timestamps. One or two happen to
-/// good drivers, around a mode switch.
+/// With this many implausible events among the latest [`MEMORY`] the driver counts as one without timestamps. One or
+/// two occur on good drivers, around a mode switch.
 const TOLERATED: u32 = 3;
-/// How many events are remembered, one bit each.
+/// The number of remembered events, one bit each.
 const MEMORY: u32 = 16;
 
-/// When a flip reaches light, and the refresh counter there if there is one.
+/// The time at which a flip reaches light, and the refresh counter at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Light {
-    /// `CLOCK_MONOTONIC`. It may lie in the future: then the flip counts as under way until then. [`Instant::ZERO`]: it
-    /// was shown, and nobody knows when.
+    /// `CLOCK_MONOTONIC`. It may lie in the future: the flip then counts as in flight until this time.
+    /// [`Instant::ZERO`]: the frame was shown at an unknown time.
     pub time: Instant,
-    /// Counts refreshes; without gaps in what the display was not asked for.
+    /// Counts refreshes, including refreshes without a flip.
     pub sequence: Option<u64>,
 }
 
-/// What a driver said of a flip.
+/// The kernel's flip event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlipEvent {
-    /// The timestamp, `CLOCK_MONOTONIC`; [`Instant::ZERO`] is what broken drivers say.
+    /// `CLOCK_MONOTONIC`; broken drivers send [`Instant::ZERO`].
     pub time: Instant,
-    /// The 32 bits that DRM has for the counter; they wrap.
+    /// DRM's refresh counter: 32 bits, wrapping.
     pub sequence: u32,
 }
 
-/// What is known of the commit that a flip belongs to.
+/// The commit that a flip belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// When the kernel was about to be asked. (When it answers, the vblank may have passed already.)
+    /// The time just before the commit ioctl. (When the ioctl returns, the vblank may have passed already.)
     pub at: Instant,
-    /// It switched the mode, or the output on.
+    /// The commit switched the mode, or the output on.
     pub modeset: bool,
 }
 
-/// Judges a pipe's flip events.
+/// Checks the flip events of one pipe.
 #[derive(Debug)]
 pub struct FlipClock {
     interval: Span,
-    /// Any tick of the grid of our own.
+    /// Any tick of our own grid.
     anchor: Instant,
     believed: bool,
-    /// The latest events, newest in the lowest bit; 1 is strange.
+    /// The latest events, the newest in the lowest bit; 1 is implausible.
     strange: u32,
     last: Option<FlipEvent>,
-    /// The counter in 64 bits.
+    /// The refresh counter, extended to 64 bits.
     counted: u64,
 }
 
 impl FlipClock {
-    /// For a mode with this interval. `believed`: the driver says that it counts vblanks.
+    /// `believed`: the driver claims to count vblanks.
     pub fn new(interval: Span, believed: bool, now: Instant) -> Self {
         FlipClock { interval, anchor: now, believed, strange: 0, last: None, counted: 0 }
     }
@@ -78,12 +78,12 @@ impl FlipClock {
         self.believed
     }
 
-    /// Events have stopped for a while or the mode changed: what comes next says nothing about what came before.
+    /// Call this after a long pause or a mode switch: the next event is not compared with the events before it.
     pub fn restart(&mut self, interval: Span, now: Instant) {
         (self.interval, self.anchor, self.last) = (interval, now, None);
     }
 
-    /// A flip that was `asked` for is done, says the driver at `now`.
+    /// Returns when the frame of the commit `asked` reaches light, from its flip event, received at `now`.
     pub fn flipped(&mut self, event: FlipEvent, asked: Asked, now: Instant) -> Light {
         if self.believed && !asked.modeset {
             let strange = self.is_strange(event, asked.at, now);
@@ -101,8 +101,8 @@ impl FlipClock {
         Light { time: if known { event.time } else { Instant::ZERO }, sequence: Some(self.counted) }
     }
 
-    /// A refresh cannot have been before the flip was asked for by more than the refresh that was going on, after now,
-    /// or twice in one.
+    /// A vblank time is impossible more than one refresh before the commit or after `now`. Two flips cannot share a
+    /// refresh.
     fn is_strange(&self, event: FlipEvent, asked: Instant, now: Instant) -> bool {
         let impossible = event.time + self.interval < asked || event.time > now + self.interval;
         let repeated =
@@ -141,14 +141,14 @@ mod tests {
         let mut clock = FlipClock::new(INTERVAL, true, at(0));
         assert_eq!(clock.flipped(event(10, 1), asked(at(4)), at(10)).time, at(10));
         let stale = clock.flipped(event(20, 2), asked(at(24)), at(30));
-        assert_eq!(stale, Light { time: Instant::ZERO, sequence: Some(2) }, "it was shown, and nobody knows when");
+        assert_eq!(stale, Light { time: Instant::ZERO, sequence: Some(2) }, "it was shown at an unknown time");
         assert_eq!(clock.flipped(event(40, 4), asked(at(34)), at(40)), Light { time: at(40), sequence: Some(4) });
     }
 
     #[test]
     fn a_vblank_while_the_kernel_still_answers_is_light() {
         let mut clock = FlipClock::new(INTERVAL, true, at(0));
-        // Asked just before it; the answer came just after.
+        // The commit started just before the vblank; the ioctl returned just after it.
         assert_eq!(clock.flipped(event(10, 1), asked(at(9)), at(11)).time, at(10));
     }
 
@@ -181,7 +181,7 @@ mod tests {
         let mut clock = FlipClock::new(INTERVAL, true, at(0));
         let mut now = at(3);
         let mut lights = Vec::new();
-        // The first few are passed on: the vsync model survives them.
+        // The first few events are passed on: the vsync model survives them.
         while clock.is_believed() {
             clock.flipped(FlipEvent { time: now, sequence: 0 }, asked(now), now);
             now += Span::from_millis(1);

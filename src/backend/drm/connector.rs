@@ -1,4 +1,4 @@
-//! Connectors: what is plugged in where, and which CRTC drives it.
+//! Connectors: the monitors that are plugged in, and the CRTC that drives each.
 
 use smithay::reexports::drm::control::{Device, ResourceHandles, connector, crtc, from_u32};
 
@@ -11,21 +11,23 @@ pub(super) struct Monitor {
     pub name: String,
 }
 
-/// `DP-1`, `eDP-1`, `HDMI-A-1`, `Virtual-1`: as the kernel calls it.
+/// The kernel's name of a connector: `DP-1`, `eDP-1`, `HDMI-A-1`, `Virtual-1`.
 pub(super) fn name(connector: &connector::Info) -> String {
     format!("{}-{}", connector.interface().as_str(), connector.interface_id())
 }
 
-/// Everything that is plugged in. `probe` asks the hardware, which can take a while for some monitors.
+/// All connected monitors. `probe` asks the hardware, which can take a while for some monitors.
 pub(super) fn plugged(device: &impl Device, probe: bool) -> Result<Vec<Monitor>, DrmError> {
-    let resources = device.resource_handles().map_err(|error| DrmError::Device { what: "its resources", error })?;
+    let resources = device
+        .resource_handles()
+        .map_err(|error| DrmError::Device { what: "the device's resources cannot be read", error })?;
     let infos = resources.connectors().iter().filter_map(|handle| device.get_connector(*handle, probe).ok());
     let connected = infos.filter(|info| info.state() == connector::State::Connected);
     Ok(connected.map(|connector| Monitor { name: name(&connector), connector }).collect())
 }
 
-/// A CRTC that can drive `monitor` and is not in `taken`; the one that drives it now, if possible, which avoids a
-/// change of mode when a session starts.
+/// A CRTC that can drive `monitor` and is not in `taken`. It prefers the monitor's current CRTC, which avoids a mode
+/// switch when a session starts.
 pub(super) fn crtc_for(device: &impl Device, monitor: &Monitor, taken: &[crtc::Handle]) -> Option<crtc::Handle> {
     let resources: ResourceHandles = device.resource_handles().ok()?;
     let encoder = |handle| device.get_encoder(handle).ok();
@@ -35,7 +37,7 @@ pub(super) fn crtc_for(device: &impl Device, monitor: &Monitor, taken: &[crtc::H
     current.into_iter().chain(possible).find(|crtc| !taken.contains(crtc))
 }
 
-/// Which CRTC drives which connector, as far as any does. No monitor is asked.
+/// The current routes of all connectors that have a CRTC. No monitor is probed.
 pub(super) fn routes(device: &impl Device) -> Vec<Route> {
     let Ok(resources) = device.resource_handles() else { return Vec::new() };
     let route = |connector: &connector::Handle| {
@@ -45,11 +47,11 @@ pub(super) fn routes(device: &impl Device) -> Vec<Route> {
     resources.connectors().iter().filter_map(route).collect()
 }
 
-/// A connector and what drives it.
+/// A connector and the CRTC that drives it.
 pub(super) type Route = (connector::Handle, crtc::Handle);
 
-/// Whether a commit of one of `ours` alone would leave another CRTC without its connector, or with one too many: the kernel
-/// refuses that, and if they have to change places each waits for the other.
+/// Whether a commit of one route of `ours` alone would leave another CRTC without its connector, or with two. The
+/// kernel refuses such a commit, and two outputs that swap CRTCs would each wait for the other.
 pub(super) fn are_crossed(now: &[Route], ours: &[Route]) -> bool {
     now.iter().any(|(connector, crtc)| match ours.iter().find(|(known, _)| known == connector) {
         Some((_, own)) => own != crtc,
@@ -57,7 +59,7 @@ pub(super) fn are_crossed(now: &[Route], ours: &[Route]) -> bool {
     })
 }
 
-/// Connectors without a monitor that `crtc` drives besides `ours`: the console left them there.
+/// Connectors without a monitor that `crtc` still drives besides `ours`: the console left them attached.
 pub(super) fn strays(device: &impl Device, crtc: crtc::Handle, ours: connector::Handle) -> Vec<Properties> {
     let Ok(resources) = device.resource_handles() else { return Vec::new() };
     let others = resources.connectors().iter().filter(|handle| **handle != ours);

@@ -1,5 +1,5 @@
-//! One CRTC with its primary plane, as whoever commits has it: through atomic modesetting, or the old way where the driver
-//! has no better.
+//! One CRTC with its primary plane, as the presenter commits to it: through atomic modesetting, or through the legacy
+//! API where the driver has nothing else.
 
 use std::io;
 
@@ -11,11 +11,10 @@ use super::atomic::{Atomic, Commit, Extra};
 use super::refusal::{of_kernel, refusal};
 use crate::backend::SubmitError;
 
-/// One CRTC.
 pub(super) struct Crtc {
     device: DrmDeviceFd,
     primary: PlaneInfo,
-    /// Keeps the primary plane from being given to another output.
+    /// Keeps other outputs from claiming the primary plane.
     _claim: Option<PlaneClaim>,
     way: Way,
 }
@@ -26,14 +25,12 @@ enum Way {
 }
 
 impl Crtc {
-    /// Through atomic modesetting.
     pub fn of_atomic(device: DrmDeviceFd, atomic: Atomic, primary: (PlaneInfo, PlaneClaim)) -> Self {
         let (info, claim) = primary;
         let way = Way::Atomic(Box::new(atomic));
         Crtc { device, primary: info, _claim: Some(claim), way }
     }
 
-    /// The old way.
     pub fn of_legacy(surface: DrmSurface) -> Self {
         let (device, primary) = (surface.device_fd().clone(), surface.plane_info().clone());
         Crtc { device, primary, _claim: None, way: Way::Legacy(Box::new(surface)) }
@@ -43,17 +40,16 @@ impl Crtc {
         &self.device
     }
 
-    /// The primary plane.
     pub fn primary(&self) -> &PlaneInfo {
         &self.primary
     }
 
-    /// The formats, with their layouts, that the primary plane can show.
+    /// The formats and modifiers that the primary plane can show.
     pub fn formats(&self) -> &FormatSet {
         &self.primary.formats
     }
 
-    /// Atomic modesetting, where there is that.
+    /// The atomic state; `None` on a legacy driver.
     pub fn atomic(&self) -> Option<&Atomic> {
         match &self.way {
             Way::Atomic(atomic) => Some(atomic),
@@ -61,7 +57,6 @@ impl Crtc {
         }
     }
 
-    /// The same, to change it.
     pub fn atomic_mut(&mut self) -> Option<&mut Atomic> {
         match &mut self.way {
             Way::Atomic(atomic) => Some(atomic),
@@ -74,7 +69,7 @@ impl Crtc {
         self.atomic().is_some_and(|atomic| atomic.plane_has(self.primary.handle, name))
     }
 
-    /// Shows `planes`, or asks whether it could.
+    /// Commits or tests `planes`.
     pub fn commit(
         &mut self,
         planes: &[PlaneState<'_>],
@@ -98,7 +93,7 @@ impl Crtc {
         }
     }
 
-    /// It is lit with `mode` the next time.
+    /// Sets the mode of the next modeset.
     pub fn set_mode(&mut self, mode: DrmMode) -> Result<(), SubmitError> {
         match &mut self.way {
             Way::Atomic(atomic) => atomic.set_mode(mode).map_err(|error| of_kernel(&error, &error)),
@@ -106,7 +101,7 @@ impl Crtc {
         }
     }
 
-    /// Switches it off, with all that it shows.
+    /// Switches the CRTC and all its planes off.
     pub fn clear(&mut self) -> Result<(), SubmitError> {
         match &mut self.way {
             Way::Atomic(atomic) => atomic.clear().map_err(|error| of_kernel(&error, &error)),
@@ -123,13 +118,13 @@ impl Crtc {
         }
     }
 
-    /// Somebody else had the device: nothing is known of what it does now.
+    /// Another session had the device, so the CRTC's state is unknown.
     pub fn reset(&mut self) {
         match &mut self.way {
             Way::Atomic(atomic) => atomic.reset(),
             Way::Legacy(surface) => {
                 if let Err(error) = surface.reset_state() {
-                    tracing::warn!(%error, "the output's state is not known after the switch");
+                    tracing::warn!(%error, "the output's state is unknown after the session switch");
                 }
             }
         }

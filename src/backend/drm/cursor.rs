@@ -1,4 +1,4 @@
-//! The cursor plane's pictures.
+//! Buffers of the cursor plane.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use super::DrmError;
 use super::dumb::{DumbFrame, Format};
 use crate::backend::{CursorPlane, PixelBuffer, PixelRect};
 
-/// One is on screen while the next picture is copied into the other.
+/// Two buffers, since one is on screen while the next image is copied into the other.
 const BUFFERS: usize = 2;
 
-/// A plane for the cursor, and the memory that it shows. Hardware wants pictures of exactly one size: smaller ones
-/// stand in the top left corner of a clear one.
+/// A cursor plane and its buffers. Hardware takes images of exactly one size, so a smaller image is put in the top left
+/// corner of a transparent buffer.
 pub(super) struct CursorImages {
     pub plane: plane::Handle,
     pub size: (i32, i32),
     frames: Vec<DumbFrame>,
     current: usize,
-    /// What the current buffer holds.
+    /// The image in the current buffer.
     shown: Option<Arc<PixelBuffer>>,
 }
 
@@ -30,7 +30,7 @@ impl CursorImages {
         Ok(CursorImages { plane, size, frames, current: 0, shown: None })
     }
 
-    /// The framebuffer with the cursor's picture, copied there if it is a new one.
+    /// The framebuffer with the cursor's image, which is copied only if it is new.
     pub fn framebuffer(&mut self, cursor: &CursorPlane) -> framebuffer::Handle {
         let is_shown = self.shown.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &cursor.image));
         if !is_shown {

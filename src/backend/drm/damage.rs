@@ -1,9 +1,9 @@
-//! `FB_DAMAGE_CLIPS`: what of the primary plane's picture is new, for drivers that have to send it somewhere (panels that
-//! refresh themselves, displays behind a cable or in a virtual machine).
+//! `FB_DAMAGE_CLIPS`: the damaged rectangles of the primary plane, for drivers that have to transmit the pixels
+//! (self-refreshing panels, displays behind a cable or in a virtual machine).
 //!
-//! The property is a hint for one commit: left out, all is new. Here it names what was copied into the buffer, which is
-//! everything that differs from what that buffer held *and* everything that differs from what is on screen: drivers mean
-//! either. What only frames changed that were withdrawn is carried along to the next one.
+//! The property is a hint for one commit: without it, all of the plane counts as damaged. Our clips are the rectangles
+//! that were copied into the buffer. They cover the difference from the buffer's previous content *and* the difference
+//! from the screen, since drivers mean either. The damage of withdrawn frames is carried over to the next frame.
 
 use smithay::backend::drm::{DrmDeviceFd, PlaneDamageClips};
 use smithay::utils::Rectangle;
@@ -14,39 +14,38 @@ use crate::backend::PixelRect;
 
 const PROPERTY: &str = "FB_DAMAGE_CLIPS";
 
-/// Whether the driver of this CRTC wants to know what is new in a picture.
+/// Whether the driver of this CRTC uses damage clips.
 pub(super) fn wanted_by(crtc: &Crtc) -> bool {
     crtc.primary_has(PROPERTY)
 }
 
-/// The damage of one plane.
 #[derive(Debug)]
 pub(super) struct DamageClips {
-    /// Whether the driver wants to know.
     wanted: bool,
-    /// What frames changed that were never shown.
+    /// The damage of frames that were never shown.
     carried: Vec<PixelRect>,
 }
 
 impl DamageClips {
-    /// Of the primary plane.
+    /// For the primary plane of `crtc`.
     pub fn new(crtc: &Crtc) -> Self {
         DamageClips { wanted: wanted_by(crtc), carried: Vec::new() }
     }
 
-    /// A frame that changed these will not be shown.
+    /// Carries the damage of a frame that will not be shown over to the next frame.
     pub fn carry(&mut self, damage: &[PixelRect]) {
         if self.wanted {
             add(&mut self.carried, damage);
         }
     }
 
-    /// All is new in the next frame.
+    /// The next frame counts as wholly damaged.
     pub fn forget(&mut self) {
         self.carried.clear();
     }
 
-    /// The clips of a frame that changed these, to be kept until it is committed. `None` stands for all.
+    /// The property blob for a frame with this damage; it must live until the frame is committed. `None` means all
+    /// of the plane.
     pub fn of(&self, device: &DrmDeviceFd, damage: &[PixelRect], size: (i32, i32)) -> Option<PlaneDamageClips> {
         if !self.wanted {
             return None;

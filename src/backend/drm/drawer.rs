@@ -1,4 +1,4 @@
-//! Whoever composes, as a display device sees it.
+//! The renderer's interface towards a DRM device.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use drm_fourcc::DrmFormat;
 
 use crate::backend::plane::DeviceMemory;
 
-/// So many frames may wait behind the one on its way to the screen: they hide a frame of ours that takes three refreshes.
+/// How many frames may wait behind the frame in flight: enough to hide one render of ours that takes three refreshes.
 pub(super) const MOST_WAITING: usize = 3;
 
-/// Whoever composes. Asked on the device's worker.
+/// The renderer, as the device's worker calls it.
 pub trait Drawer: Send {
-    /// The formats, with their layouts, that it can draw into if they lie in the memory of the device with this number
-    /// (`st_rdev`). None: it draws into ordinary memory.
+    /// The formats and modifiers that it can render into, in the memory of the device with this number (`st_rdev`).
+    /// Empty: it renders into ordinary memory.
     fn formats(&self, device: u64) -> Vec<DrmFormat>;
 
-    /// Whether it draws with the CPU, into whatever is mapped.
+    /// Whether it renders with the CPU, into any mapped memory.
     fn is_cpu(&self) -> bool;
 
-    /// Makes sure that it can draw into this; an error says why not.
+    /// Renders into `memory` as a test; the error gives the reason.
     fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String>;
 }

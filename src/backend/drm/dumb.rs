@@ -1,4 +1,4 @@
-//! Dumb buffers that a plane can show: memory, handle and framebuffer in one, given back together. One may hold several
+//! Dumb buffers that a plane can show: memory, handle and framebuffer, freed together. One buffer may hold several
 //! pictures, one below the other.
 
 use std::os::fd::AsFd;
@@ -16,7 +16,7 @@ use crate::backend::PixelRect;
 
 const BITS_PER_PIXEL: u32 = 32;
 
-/// What a dumb buffer holds.
+/// The pixel format of a dumb buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// `XRGB8888`: a whole screen.
@@ -51,27 +51,27 @@ impl DumbMemory {
     }
 }
 
-/// A picture in such memory.
+/// A picture in a dumb buffer.
 pub(super) struct DumbFrame {
     memory: Arc<DumbMemory>,
-    /// All of the memory is mapped, for each picture that lies in it; only its own pixels are seen.
+    /// Maps the whole buffer for each picture in it, but exposes only this picture's pixels.
     mapping: Mapping,
     /// Pixels from one row to the next.
     stride: usize,
-    /// The row of the memory that is its first.
+    /// The picture's first row within the buffer.
     top: i32,
     width: i32,
     height: i32,
 }
 
 impl DumbFrame {
-    /// A buffer of black (or clear) pixels.
+    /// A buffer of black (or transparent) pixels.
     pub fn new(device: &DrmDeviceFd, size: (i32, i32), format: Format) -> Result<Self, DrmError> {
         let memory = Arc::new(DumbMemory::new(device, size, format)?);
         Self::within(&memory, 0, size)
     }
 
-    /// The same of `count` pictures, one below the other in one piece of memory.
+    /// A buffer of `count` pictures, one below the other.
     pub fn stack(
         device: &DrmDeviceFd,
         (width, height): (i32, i32),
@@ -82,7 +82,7 @@ impl DumbFrame {
         (0..count).map(|index| Self::within(&memory, index * height, (width, height))).collect()
     }
 
-    /// The picture of this size from row `top` on.
+    /// The picture of this size that begins at row `top`.
     fn within(memory: &Arc<DumbMemory>, top: i32, (width, height): (i32, i32)) -> Result<Self, DrmError> {
         let (buffer, rows) = (&memory.buffer, |rows: i32| rows.unsigned_abs() as usize);
         let stride = buffer.pitch() as usize / size_of::<u32>();
@@ -99,12 +99,11 @@ impl DumbFrame {
         (self.width, self.height)
     }
 
-    /// What a plane is told to show.
     pub fn framebuffer(&self) -> framebuffer::Handle {
         self.memory.framebuffer
     }
 
-    /// Which row of that is its first.
+    /// The picture's first row within the framebuffer.
     pub fn top(&self) -> i32 {
         self.top
     }
@@ -119,12 +118,12 @@ impl DumbFrame {
         self.mapping.pixels_mut()
     }
 
-    /// Whether the CPU reads it about as fast as ordinary memory; to be called where nobody waits.
+    /// Whether the CPU reads it about as fast as ordinary memory. The test takes time: call it where no frame is due.
     pub fn is_quick_to_read(&self) -> bool {
         self.mapping.is_quick()
     }
 
-    /// Copies a rectangle from rows of `width` pixels that hold the same picture. What lies outside is left out.
+    /// Copies a rectangle from the same picture with rows of `width` pixels. Pixels outside either picture are skipped.
     pub fn copy(&mut self, from: &[u32], width: i32, rect: PixelRect) {
         let (left, right) = (rect.x.max(0), (rect.x + rect.width).min(self.width).min(width));
         if left >= right {
@@ -143,7 +142,7 @@ impl DumbFrame {
         }
     }
 
-    /// Makes every pixel clear.
+    /// Makes every pixel transparent.
     pub fn clear(&mut self) {
         self.mapping.pixels_mut().fill(0);
     }
@@ -158,7 +157,7 @@ impl DumbFrame {
 
 impl Drop for DumbMemory {
     fn drop(&mut self) {
-        // A plane that still shows it is switched off by the kernel.
+        // The kernel switches off a plane that still shows it.
         if let Err(error) = self.device.destroy_framebuffer(self.framebuffer) {
             tracing::debug!(%error, "a framebuffer was gone already");
         }

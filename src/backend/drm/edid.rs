@@ -1,32 +1,33 @@
-//! Who made a monitor, what it is called and which of them it is: from the block of 128 bytes that every monitor gives (EDID 1.0
-//! to 1.4; VESA E-EDID, release A2). Pure; whatever a monitor says, it comes to an answer or to none.
+//! EDID parser: maker, model and serial number, from the base block of 128 bytes (EDID 1.0 to 1.4; VESA E-EDID, release
+//! A2). Pure; any input gives an identity or `None`.
 //!
-//! Our own, since `libdisplay-info` is no part of Debian 12, and the crates that need no library have not been kept for years.
-//! Numbers are written as that library does, and makers as the three letters that they have registered.
+//! We have our own parser, since `libdisplay-info` is not in Debian 12, and the crates that need no library have been
+//! unmaintained for years. Numbers are written as that library writes them, and makers as their registered three
+//! letters.
 
 use smithay::reexports::drm::control::{Device, connector};
 
 use super::property::Properties;
 use crate::backend::Identity;
 
-/// The bytes of the block.
+/// Size of the base block in bytes.
 pub(super) const BLOCK: usize = 128;
-/// How it begins.
+/// The fixed first bytes of the block.
 pub(super) const HEADER: [u8; 8] = [0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0];
-/// Where its four descriptors are, and how long each is.
+/// The bytes of the four descriptors, and the length of each.
 pub(super) const DESCRIPTORS: std::ops::Range<usize> = 54..126;
 pub(super) const DESCRIPTOR: usize = 18;
-/// What a descriptor says, by its fourth byte.
+/// Types of descriptors: the fourth byte.
 const SERIAL: u8 = 0xff;
 const NAME: u8 = 0xfc;
 
-/// What the monitor on this connector gives. On the worker.
+/// Reads the `EDID` property of a connector. Call it on the worker.
 pub(super) fn read(device: &impl Device, connector: connector::Handle) -> Option<Vec<u8>> {
     let blob = Properties::of(device, connector).ok()?.value("EDID").filter(|blob| *blob != 0)?;
     device.get_property_blob(blob).ok()
 }
 
-/// What the monitor that gave these bytes says that it is; `None` where they are no EDID.
+/// The identity in an EDID; `None` where the bytes are no EDID.
 pub fn identify(bytes: &[u8]) -> Option<Identity> {
     let block = bytes.get(..BLOCK).filter(|block| block.starts_with(&HEADER))?;
     let number = |at: usize, length: usize| {
@@ -38,7 +39,7 @@ pub fn identify(bytes: &[u8]) -> Option<Identity> {
     Some(Identity { make: make(block), model, serial })
 }
 
-/// Three letters of five bits each.
+/// Decodes the maker: three letters of five bits each.
 fn make(block: &[u8]) -> String {
     let letters = u16::from_be_bytes([block[8], block[9]]);
     let letter = |shift: u16| Some((letters >> shift & 0x1f) as u8).filter(|letter| (1..=26).contains(letter));
@@ -47,13 +48,13 @@ fn make(block: &[u8]) -> String {
     make.unwrap_or_else(|| "Unknown".to_owned())
 }
 
-/// The text of a descriptor of this kind, if there is any.
+/// The text of the first descriptor of this type.
 fn text(block: &[u8], kind: u8) -> Option<String> {
     let descriptors = block[DESCRIPTORS].chunks_exact(DESCRIPTOR);
     descriptors.filter(|descriptor| descriptor[..3] == [0; 3] && descriptor[3] == kind).find_map(printable)
 }
 
-/// What can be printed of the text of a descriptor, if anything.
+/// The printable part of a descriptor's text; `None` if it is empty.
 fn printable(descriptor: &[u8]) -> Option<String> {
     let letters = descriptor[5..].iter().take_while(|byte| **byte != b'\n');
     let text: String = letters.filter(|byte| (b' '..=b'~').contains(byte)).map(|byte| char::from(*byte)).collect();
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A block of DEL, product 0xd0a1, serial 0x12345678, with these descriptors.
+    /// A base block of maker DEL, product 0xd0a1, serial 0x12345678, with these descriptors.
     fn block(descriptors: &[(u8, &str)]) -> Vec<u8> {
         let mut block = vec![0; BLOCK];
         block[..8].copy_from_slice(&HEADER);

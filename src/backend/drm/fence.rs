@@ -1,7 +1,7 @@
-//! Pictures that are handed over before they are finished.
+//! Commits of frames that are not rendered yet.
 //!
-//! The kernel waits for a picture's fence by itself (`IN_FENCE_FD`): the flip stays under way until it has signalled.
-//! Where its driver takes no fence the presenter waits for it, besides all else that it waits for.
+//! The kernel itself waits for a frame's fence (`IN_FENCE_FD`): the flip stays in flight until the fence has signalled.
+//! Where the driver takes no fence, the presenter waits for it in its own poll.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -12,15 +12,15 @@ use upbeat_timing::time::Span;
 
 const PROPERTY: &str = "IN_FENCE_FD";
 
-/// A GPU that takes longer for a frame is not coming back; reset by its driver it would have signalled.
+/// After this time the frame is given up. A GPU that takes longer is hung: a reset by its driver would have signalled
+/// the fence.
 pub(super) const LONGEST_WAIT: Span = Span::from_millis(1_000);
 
-/// Whether the kernel waits for pictures of the primary plane.
+/// Whether the primary plane takes a fence (`IN_FENCE_FD`).
 pub(super) fn taken_by(crtc: &Crtc) -> bool {
     crtc.primary_has(PROPERTY)
 }
 
-/// Whether `fence` has signalled.
 pub(super) fn has_signalled(fence: &OwnedFd) -> bool {
     let descriptor = fence.as_fd();
     poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)

@@ -1,12 +1,12 @@
-//! Frames that are finished and wait for their refreshes, and when the next of them is to be committed. Pure.
+//! The queue of finished frames that wait for their refreshes, and the time at which each is committed. Pure.
 //!
-//! The kernel takes one flip at a time. So a frame stays here until the one before it is on screen, and then until it is
-//! nearly too late, or until nothing can take its place any more: meanwhile it can be withdrawn, and the cursor on it can
-//! be moved. A frame that is committed while the machine is busy composing has to wait for whoever does it in the kernel.
+//! The kernel takes one flip at a time. So a frame stays here until the frame before it is on screen, and then until it
+//! is nearly too late, or until the frame is final. Meanwhile it can be withdrawn, and its cursor can be moved. A frame
+//! that is committed while the machine is busy composing has to wait for the kernel worker that carries it out.
 //!
 //! ```text
 //!   refresh      k              k+1             k+2
-//!   on its way   ├─ k+1 ────────┤├─ k+2 ────────┤
+//!   in flight    ├─ k+1 ────────┤├─ k+2 ────────┤
 //!   commits          ▲ k+1          ▲ k+2                 each `lead + early` before its refresh, or when it is final
 //!   waiting       k+2, k+3       k+3
 //! ```
@@ -16,36 +16,34 @@ use std::collections::VecDeque;
 use crate::backend::FrameId;
 use upbeat_timing::time::{Instant, Span};
 
-/// A frame that waits.
 #[derive(Debug)]
 pub(super) struct Waiting<T> {
     pub frame: FrameId,
-    /// When the refresh that it is for is expected.
+    /// The expected start of its refresh.
     pub present: Instant,
-    /// From when on nothing takes its place.
+    /// From this time on no other frame takes its place.
     pub final_at: Instant,
     pub content: T,
 }
 
-/// What commits are timed by.
+/// The values that determine when a frame is committed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
-    /// The time between two refreshes.
     pub interval: Span,
-    /// How long before a refresh the driver wants its frame.
+    /// How long before a refresh the driver needs its frame.
     pub lead: Span,
-    /// How much earlier it is committed: whoever commits, or carries it out, may be let run late.
+    /// Additional slack, because the committing thread or the kernel worker may be scheduled late.
     pub early: Span,
 }
 
 impl Timing {
     fn commit_at<T>(&self, frame: &Waiting<T>) -> Instant {
         let latest = frame.present - (self.lead + self.early);
-        // Not so early that it would be shown a refresh before its own.
+        // Not so early that it would be shown one refresh before its own.
         latest.min(frame.final_at).max(frame.present - self.interval * 3 / 4)
     }
 
-    /// Whether a frame for `present` would be shown before its time if it were committed now.
+    /// Whether a frame for `present` would be shown too early if it were committed now.
     pub fn is_early(&self, present: Instant, now: Instant) -> bool {
         now < present - self.interval * 3 / 2
     }
@@ -72,49 +70,47 @@ impl<T> FlipQueue<T> {
         self.waiting.is_empty()
     }
 
-    /// The next one.
     pub fn next(&self) -> Option<&Waiting<T>> {
         self.waiting.front()
     }
 
-    /// Takes it out if its refresh was `patience` ago or more: what it waits for will not come.
+    /// Takes the next frame if its refresh was `patience` ago or more: the fence that it waits for will not signal.
     pub fn take_overdue(&mut self, patience: Span, now: Instant) -> Option<Waiting<T>> {
         let is_overdue = self.next().is_some_and(|next| now >= next.present + patience);
         if is_overdue { self.waiting.pop_front() } else { None }
     }
 
-    /// The same, to change it.
     pub fn contents_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.waiting.iter_mut().map(|waiting| &mut waiting.content)
     }
 
-    /// Puts a frame behind all others.
+    /// Adds a frame at the back.
     pub fn push(&mut self, frame: Waiting<T>) {
         self.waiting.push_back(frame);
     }
 
-    /// When the next one is to be committed; in the past if it is late.
+    /// The commit time of the next frame; in the past if the frame is late.
     pub fn next_commit(&self, timing: &Timing) -> Option<Instant> {
         self.waiting.front().map(|waiting| timing.commit_at(waiting))
     }
 
-    /// Whether it is too late for the next one.
+    /// Whether the next frame misses its refresh.
     pub fn is_late(&self, timing: &Timing, now: Instant) -> bool {
         self.waiting.front().is_some_and(|waiting| now > waiting.present - timing.lead)
     }
 
-    /// Takes out the next one if it is too late for it and another waits behind it, which may be in time.
+    /// Takes the next frame if it misses its refresh and another frame waits behind it, which may be in time.
     pub fn take_late(&mut self, timing: &Timing, now: Instant) -> Option<Waiting<T>> {
         if self.is_late(timing, now) && self.len() > 1 { self.waiting.pop_front() } else { None }
     }
 
-    /// Takes out the next one if it is to be committed.
+    /// Takes the next frame if its commit time has come.
     pub fn take_due(&mut self, timing: &Timing, now: Instant) -> Option<Waiting<T>> {
         let due = self.next_commit(timing).is_some_and(|at| at <= now);
         if due { self.waiting.pop_front() } else { None }
     }
 
-    /// Takes out all from frame `from` on, in their order.
+    /// Takes all frames from `from` on, in order.
     pub fn withdraw(&mut self, from: FrameId) -> VecDeque<Waiting<T>> {
         let stay = self.waiting.iter().take_while(|waiting| waiting.frame < from).count();
         self.waiting.split_off(stay)

@@ -1,8 +1,8 @@
-//! What the kernel knows of one CRTC: the flip under way, frames that wait for theirs, and the commits themselves. It
-//! belongs to the [`presenter`](super::presenter) of its output, and to nobody else.
+//! The flip state machine of one CRTC: the flip in flight, the frames that wait, and the commits. It belongs to the
+//! [`presenter`](super::presenter) thread of its output.
 //!
 //! ```text
-//!   Submit ─┬─► commit ───────────┐             Presented, Lost, Refused, what is let go ─► main thread
+//!   Submit ─┬─► commit ───────────┐             Presented, Lost, Refused, Released ─► main thread
 //!           └─► queue ─► commit ──┴─► … flip event ─► FlipClock ─┘
 //! ```
 
@@ -35,34 +35,34 @@ use crate::revision::Revision;
 use orphans::Orphans;
 use upbeat_timing::time::{Clock, Instant};
 
-/// A flip that the driver has taken.
+/// A committed flip whose frame was not reported yet.
 #[derive(Debug)]
 struct Flight {
     frame: FrameId,
     asked: Asked,
-    /// The refresh that it was for, if it had waited and was committed in time for it.
+    /// The refresh that the frame was meant for, if it had waited and was committed in time.
     due: Option<Instant>,
-    /// The driver has said that it is done, and when that is light.
+    /// Set by the flip event: when the frame reaches light.
     light: Option<Light>,
     picture: Option<Picture>,
     planes: Shown,
 }
 
-/// What a flipper is made of.
+/// The arguments of [`Flipper::new`].
 pub(super) struct Parts {
     pub name: String,
     pub crtc: Crtc,
     pub mode: DrmMode,
     pub clock: FlipClock,
-    /// Lines are scanned out one after the other, and none while they are invisible.
+    /// The display scans out line after line, with a vertical blanking.
     pub has_beam: bool,
-    /// The kernel waits for pictures that are not finished.
+    /// The kernel waits for a frame's fence.
     pub takes_fences: bool,
     /// Planes for clients' buffers.
     pub client: ClientPlanes,
-    /// The cursor's, and what keeps it from being given to another pipe.
+    /// The cursor plane, and the claim that keeps other pipes from taking it.
     pub cursor: Option<(CursorImages, PlaneClaim)>,
-    /// The CRTC's colour table, where it has one.
+    /// `None` where the CRTC has no gamma table.
     pub gamma: Option<Gamma>,
 }
 
@@ -78,34 +78,34 @@ pub(super) struct Flipper {
     client: ClientPlanes,
     clips: DamageClips,
     cursor: Option<CursorImages>,
-    /// What the cursor plane was last told to show.
+    /// The cursor of the last commit.
     shown_cursor: Option<CursorPlane>,
     _claim: Option<PlaneClaim>,
     gamma: Option<Gamma>,
     is_on: bool,
-    /// No other session has the device.
+    /// We are DRM master: no other session has the device.
     is_ours: bool,
-    /// The next commit lights the output, and may block.
+    /// The next commit is a modeset, and may block.
     modeset: bool,
-    /// A test wants that commit to be refused until the next switch of the mode.
+    /// Fault injection: commits are refused until the next mode switch.
     is_refused: bool,
     flight: Option<Flight>,
-    /// Flips that were given up while they were under way.
+    /// Flips that were given up while in flight.
     orphans: Orphans,
     queue: FlipQueue<FlipContent>,
     caution: Caution,
-    /// Our picture that was committed last; a client's buffer may hide it.
+    /// Our last committed picture; a client's buffer may hide it.
     front: Option<Picture>,
-    /// Pictures of a mode before that may yet be on screen.
+    /// Pictures of the previous mode that may still be on screen.
     retired: Vec<Picture>,
-    /// What the planes show: the last entry; others may yet be read by the device.
+    /// Clients' buffers on planes. The last entry is on screen; the device may still read the entries before it.
     held: Vec<Shown>,
-    /// What is to be said.
+    /// Messages for the main thread.
     pub news: VecDeque<News>,
 }
 
 impl Flipper {
-    /// A CRTC that shows nothing of ours yet.
+    /// A CRTC that shows no frame of ours yet.
     pub fn new(parts: Parts) -> Self {
         let Parts { name, crtc, mode, clock, has_beam, takes_fences, client, cursor, gamma } = parts;
         let (cursor, claim) = cursor.unzip();
@@ -144,12 +144,12 @@ impl Flipper {
         Timing { interval, lead, early: self.caution.early(interval) }
     }
 
-    /// Whether the driver will say that a flip is done.
+    /// Whether a flip event is outstanding.
     pub fn awaits_event(&self) -> bool {
         self.orphans.are_awaited() || self.flight.as_ref().is_some_and(|flight| flight.light.is_none())
     }
 
-    /// What the next frame waits for besides its time, where its driver does not.
+    /// The fence that the next frame waits for, if the driver does not wait for it.
     pub fn awaits_fence(&self) -> Option<BorrowedFd<'_>> {
         let next = self.queue.next().filter(|_| self.flight.is_none() && self.is_ours)?;
         next.content.fence.as_ref().filter(|fence| self.waits_for(fence)).map(AsFd::as_fd)
@@ -159,7 +159,7 @@ impl Flipper {
         !self.takes_fences && !fence::has_signalled(fence)
     }
 
-    /// Takes a frame. One for the next refresh is committed at once unless others come before it.
+    /// Takes a frame. A frame for the next refresh is committed at once unless other frames come before it.
     pub fn submit(&mut self, frame: Waiting<FlipContent>, clock: &impl Clock) {
         let shot = &frame.content;
         if !self.is_on {
@@ -182,7 +182,8 @@ impl Flipper {
 
     fn fly(&mut self, frame: Waiting<FlipContent>, due: Option<Instant>, clock: &impl Clock) {
         let Waiting { frame, content: shot, .. } = frame;
-        // After a mode switch there is nothing on the plane yet; after a client's buffer comes our own again.
+        // The primary plane has no picture after a mode switch, and a client's buffer after direct scanout: set
+        // ours again.
         let bare = self.modeset || self.held.last().is_some_and(|held| held.direct().is_some());
         let front = self.front.as_ref().filter(|_| bare);
         let own = shot.picture.as_ref().or(front).filter(|_| shot.planes.direct().is_none()).cloned();
@@ -192,7 +193,7 @@ impl Flipper {
         let mode = mode_of(self.mode);
         let size = (mode.width, mode.height);
         let clips = own.as_ref().filter(|_| !bare).and_then(|_| self.clips.of(self.crtc.device(), &shot.copied, size));
-        // A picture that was on screen before is finished.
+        // The fence is that of a new picture; a picture that was already on screen is finished.
         let fence = shot.fence.as_ref().filter(|_| shot.picture.is_some() && self.takes_fences).map(AsFd::as_fd);
         let primary = own.as_ref().map(|picture| PlaneConfig {
             fence,
@@ -212,7 +213,7 @@ impl Flipper {
         self.news.push_back(News::Committed(frame));
     }
 
-    /// The driver says that the flip is done.
+    /// Handles the flip event of the flip in flight.
     pub fn flipped(&mut self, event: FlipEvent, clock: &impl Clock) {
         if self.orphans.claim() {
             return;
@@ -227,7 +228,7 @@ impl Flipper {
         }
     }
 
-    /// When [`advance`](Self::advance) has something to do, whatever comes.
+    /// When [`advance`](Self::advance) has work to do, if nothing else happens before.
     pub fn next_wake(&self) -> Option<Instant> {
         if let Some(flight) = &self.flight {
             return flight.light.map(|light| light.time);
@@ -237,13 +238,13 @@ impl Flipper {
         if unfinished { Some(next.present + LONGEST_WAIT) } else { self.queue.next_commit(&self.timing()) }
     }
 
-    /// Reports a flip whose light has come, and commits what waits if its time has come.
+    /// Reports the flip in flight if it has reached light, and commits the next frame if it is due.
     pub fn advance(&mut self, clock: &impl Clock) {
         let now = clock.now();
         let was_free = self.flight.is_none();
         self.land(now);
         if was_free && self.is_ours && self.queue.is_late(&self.timing(), now) && self.awaits_fence().is_none() {
-            // Nothing was in its way: this thread was not let run.
+            // No flip was in flight, so this thread was scheduled late.
             self.caution.learn(true);
         }
         while self.flight.is_none() && self.is_on && self.is_ours {
@@ -252,14 +253,14 @@ impl Flipper {
                 self.let_go(late.frame, LossReason::Superseded, late.content);
             }
             if self.awaits_fence().is_some() {
-                // It stays where it is until its fence or the end of our patience wakes us.
+                // The frame stays in the queue until its fence signals or its timeout passes.
                 let Some(Waiting { frame, content, .. }) = self.queue.take_overdue(LONGEST_WAIT, now) else { return };
                 self.refuse(frame, SubmitError::Unfinished, content);
                 continue;
             }
             let is_late = self.queue.is_late(&timing, now);
             let Some(next) = self.queue.take_due(&timing, now) else { return };
-            // A GPU that is late is not the kernel's fault.
+            // A late GPU must not count as a late commit.
             let is_drawn = next.content.fence.as_ref().is_none_or(fence::has_signalled);
             let due = Some(next.present).filter(|_| is_drawn && !is_late);
             self.fly(next, due, clock);
@@ -276,7 +277,7 @@ impl Flipper {
         if let Some(due) = due.filter(|_| time != Instant::ZERO) {
             self.caution.learn(time - due > mode_of(self.mode).interval() / 2);
         }
-        // What was shown before is off the screen now.
+        // The previous frame is off the screen now.
         let mut pictures = std::mem::take(&mut self.retired);
         pictures.extend(picture.and_then(|picture| self.front.replace(picture)));
         self.news.push_back(News::Released(std::mem::take(&mut self.held), pictures));
@@ -284,19 +285,19 @@ impl Flipper {
         self.news.push_back(News::Presented { frame, time, sequence, cursor: self.shown_cursor.clone() });
     }
 
-    /// Frames that wait are shown with the cursor like this.
+    /// Sets the cursor of all waiting frames.
     pub fn move_cursor(&mut self, cursor: Option<&CursorPlane>) {
         self.queue.contents_mut().for_each(|shot| shot.cursor = cursor.cloned());
     }
 
-    /// Withdraws what waits from `from` on.
+    /// Withdraws the waiting frames from `from` on.
     pub fn withdraw(&mut self, from: FrameId, reason: LossReason) {
         for Waiting { frame, content, .. } in self.queue.withdraw(from) {
             self.let_go(frame, reason, content);
         }
     }
 
-    /// A frame will not be shown.
+    /// Reports a frame as lost.
     fn let_go(&mut self, frame: FrameId, reason: LossReason, shot: FlipContent) {
         self.drop_shot(shot);
         self.news.push_back(News::Lost { frame, reason });

@@ -1,10 +1,9 @@
-//! Buffers of a display device that are drawn into in place: which of them are free, how old each is, and what of it is new
-//! to the display.
+//! The pool of device buffers that are drawn into in place: the free buffers, their ages, and their damage.
 //!
 //! ```text
-//!   acquire ─► the newest that is free ─► (drawn into) ─► fill ─► plane
+//!   acquire ─► the newest free buffer ─► (drawn into) ─► fill ─► plane
 //!                  ▲                                                │
-//!                  └──────── not on screen, nor on its way, nor waiting
+//!                  └──────── not on screen, nor in flight, nor waiting
 //! ```
 
 use super::drawer::MOST_WAITING;
@@ -12,15 +11,15 @@ use super::memory::{Lend, Picture};
 use super::stale::{add, whole};
 use crate::backend::{Buffer, PixelRect};
 
-/// One is on screen, one is on its way there, one is drawn into.
+/// One buffer each: on screen, in flight, drawn into.
 pub(super) const FEWEST: usize = 3;
 
 struct Slot<M> {
     picture: Picture,
     memory: M,
-    /// Where it differs from the newest frame.
+    /// The region in which its content is older than the newest frame.
     stale: Vec<PixelRect>,
-    /// Which frame it holds, if that is known.
+    /// The number of the frame that it holds; `None` if its content is unknown.
     content: Option<u64>,
     lent: bool,
 }
@@ -29,40 +28,39 @@ struct Slot<M> {
 pub(super) struct Frames<M> {
     slots: Vec<Slot<M>>,
     size: (i32, i32),
-    /// Frames that were submitted.
+    /// The number of submitted frames.
     frames: u64,
 }
 
 impl<M: Lend> Frames<M> {
-    /// Of `size` pixels, at least one.
+    /// A pool of buffers of `size` pixels; it needs at least one.
     pub fn new(buffers: impl IntoIterator<Item = (Picture, M)>, size: (i32, i32)) -> Self {
         let mut frames = Frames { slots: Vec::new(), size, frames: 0 };
         buffers.into_iter().for_each(|(picture, memory)| frames.add(picture, memory));
         frames
     }
 
-    /// How many frames may wait behind the one on its way to the screen.
+    /// How many frames may wait behind the frame in flight.
     pub fn most_waiting(&self) -> usize {
         self.slots.len().saturating_sub(FEWEST)
     }
 
-    /// Whether there may be more buffers, and all that there are are in use.
+    /// Whether all buffers are in use and another may be allocated.
     pub fn wants_more(&self) -> bool {
         self.slots.len() < FEWEST + MOST_WAITING && !self.slots.iter().any(Slot::is_free)
     }
 
-    /// There is one more.
     pub fn add(&mut self, picture: Picture, memory: M) {
         self.slots.push(Slot { picture, memory, stale: vec![whole(self.size)], content: None, lent: false });
     }
 
-    /// Any of the pictures.
+    /// Any picture of the pool.
     pub fn first(&self) -> Option<Picture> {
         self.slots.first().map(|slot| slot.picture.clone())
     }
 
-    /// The buffer with the newest content that is neither lent nor shown, of those in the newest frame's memory if it can be:
-    /// a driver that maps memory while it is shown has it mapped.
+    /// The free buffer with the newest content. Buffers in the same memory as the newest frame are preferred: a
+    /// driver that maps memory while it is shown has mapped that memory already.
     pub fn acquire(&mut self) -> Option<Buffer> {
         let newest = self.slots.iter().max_by_key(|slot| slot.content).map(|slot| &slot.picture);
         let is_mapped = |slot: &Slot<M>| newest.is_some_and(|newest| slot.picture.lies_beside(newest));
@@ -74,7 +72,7 @@ impl<M: Lend> Frames<M> {
         Some(Buffer { storage: slot.memory.lend(&slot.picture), age, slot: index })
     }
 
-    /// Takes a buffer back; nobody knows what is in it.
+    /// Takes a buffer back; its content counts as unknown.
     pub fn release(&mut self, buffer: &Buffer) {
         let all = whole(self.size);
         if let Some(slot) = self.lent(buffer) {
@@ -83,7 +81,8 @@ impl<M: Lend> Frames<M> {
         }
     }
 
-    /// A frame was composed: its picture, and what is new in its memory. Gives the buffer back if it is none of these.
+    /// Takes back a buffer with a composed frame. Returns its picture and the damage relative to the buffer's
+    /// previous content, or the buffer itself if it belongs to another mode.
     pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(Picture, Vec<PixelRect>), Buffer> {
         if self.lent(&buffer).is_none() {
             return Err(buffer);
@@ -96,7 +95,7 @@ impl<M: Lend> Frames<M> {
         Ok((slot.picture.clone(), changed))
     }
 
-    /// The slot that was lent as `buffer`; none if that is of another mode.
+    /// The slot that was lent as `buffer`; `None` if the buffer belongs to another mode.
     fn lent(&mut self, buffer: &Buffer) -> Option<&mut Slot<M>> {
         let slot = self.slots.get_mut(buffer.slot)?;
         (slot.lent && slot.memory.is(&slot.picture, &buffer.storage)).then_some(slot)
@@ -137,9 +136,9 @@ mod tests {
         assert!(lent.iter().all(|buffer| !Mapped.is(&first, &buffer.storage)), "the first one is on screen");
         let [second, _] = lent;
         frames.release(&second);
-        assert!(frames.acquire().is_none(), "whoever gave it back has it yet");
+        assert!(frames.acquire().is_none(), "the released buffer still exists");
         drop(second);
-        assert!(frames.acquire().is_some_and(|buffer| buffer.age == 0), "nobody knows what is in it");
+        assert!(frames.acquire().is_some_and(|buffer| buffer.age == 0), "its content is unknown");
     }
 
     #[test]
@@ -172,7 +171,7 @@ mod tests {
         let has_own = |picture: &Picture| !picture.lies_beside(&shared);
         assert_eq!(shown.iter().map(has_own).collect::<Vec<_>>(), [false, false, false, true]);
         for _ in 0..6 {
-            // One stays on screen, and one is on its way there.
+            // One frame stays on screen, and one is in flight.
             shown.drain(..shown.len() - 2);
             shown.push(draw());
             assert!(!shown.last().is_some_and(has_own));

@@ -1,8 +1,8 @@
-//! `GAMMA_LUT`: the table through which a CRTC sends what it shows.
+//! `GAMMA_LUT`: the gamma table of a CRTC.
 //!
-//! It changes with a frame: the next flip carries it, so that no refresh is spent on it alone and none is torn. After a
-//! modeset it stays in force; after another session had the device it is told anew. Without a ramp the table is the one
-//! that was there at first: the console may have left one that is nearly, but not quite, none.
+//! A new table is set with the next flip, so that it costs no refresh of its own and tears none. It survives a modeset;
+//! after another session had the device it is set again. Without a ramp the CRTC gets back its original table, since
+//! the console may have left a table that is nearly, but not quite, the identity.
 
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::drm::control::{Device, property};
@@ -15,25 +15,25 @@ use crate::backend::GammaRamp;
 const TABLE: &str = "GAMMA_LUT";
 const SIZE: &str = "GAMMA_LUT_SIZE";
 
-/// `struct drm_color_lut`: three channels and a reserve, 16 bits each.
+/// Bytes of a `struct drm_color_lut`: three channels and a reserved field, 16 bits each.
 const ENTRY: usize = 8;
 
-/// The table of one CRTC.
+/// The gamma table of one CRTC.
 #[derive(Debug)]
 pub(super) struct Gamma {
     device: DrmDeviceFd,
     table: property::Handle,
     size: u32,
-    /// A copy of the one that was there at first, if there was one.
+    /// A copy of the table that the CRTC had when we took it over.
     original: Option<Blob>,
-    /// The one that a client wants.
+    /// The table of a client's ramp.
     wanted: Option<Blob>,
-    /// The kernel has not been told of it.
+    /// The next commit has to set the table.
     fresh: bool,
 }
 
 impl Gamma {
-    /// `None` where the CRTC has none. To be called on the worker: reads the one that is there.
+    /// Reads the current table, so call it on the worker. `None` where the CRTC has no gamma table.
     pub fn new(crtc: &Crtc) -> Option<Self> {
         let properties = crtc.atomic()?.crtc();
         let (table, now) = (properties.handle(TABLE)?, properties.value(TABLE)?);
@@ -44,37 +44,37 @@ impl Gamma {
         Some(Gamma { device, table, size, original, wanted: None, fresh: false })
     }
 
-    /// Entries of a channel.
+    /// Entries per channel of the table.
     pub fn size(&self) -> u32 {
         self.size
     }
 
-    /// From the next frame on colours are shown like this; `None`: as they were at first.
+    /// Sets the ramp from the next frame on; `None` restores the original table.
     pub fn set(&mut self, ramp: Option<&GammaRamp>) -> std::io::Result<()> {
         let make = |ramp| Blob::new(&self.device, &mut table(ramp));
-        // The old one may be given back at once: the kernel keeps what is in force.
+        // The old blob may be destroyed at once: the kernel keeps the table that is in force.
         (self.wanted, self.fresh) = (ramp.map(make).transpose()?, true);
         Ok(())
     }
 
-    /// The property and its value, if the next commit has to say it.
+    /// The property and its value, if the next commit has to set it.
     pub fn to_tell(&self) -> Option<Extra> {
         let value = self.wanted.as_ref().or(self.original.as_ref()).map_or(0, Blob::value);
         self.fresh.then_some((self.table, value))
     }
 
-    /// The kernel has taken it, or never will.
+    /// The kernel has accepted the table, or never will: do not set it again.
     pub fn told(&mut self) {
         self.fresh = false;
     }
 
-    /// Somebody else may have changed it.
+    /// Another session may have changed the table: set it again.
     pub fn tell_again(&mut self) {
         self.fresh = true;
     }
 }
 
-/// The table as the kernel wants it.
+/// The ramp as an array of `drm_color_lut`.
 fn table(ramp: &GammaRamp) -> Vec<u8> {
     let mut table = Vec::with_capacity(ramp.red.len() * ENTRY);
     for (red, green, blue) in ramp.entries() {

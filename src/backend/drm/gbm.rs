@@ -1,14 +1,14 @@
-//! Buffers of a display device that a GPU draws into and a CRTC reads: nothing is copied.
+//! GBM buffers: a GPU renders into them and a CRTC scans them out, without a copy.
 //!
 //! ```text
 //!   acquire ─► GBM buffer, some frames old ─► (GPU draws) ─► fill ─► plane, from its fence on
 //!                  ▲                                                    │        (`frames` keeps count)
-//!                  └────────── not on screen, nor on its way, nor waiting
+//!                  └────────── not on screen, nor in flight, nor waiting
 //! ```
 //!
-//! Which format and layout: the first that the primary plane can show, the drawer can draw into, GBM can make, KMS takes
-//! as a framebuffer and the driver accepts in a commit that is tested. A driver without modifiers makes what it likes
-//! for scan-out, and says nothing of its layout.
+//! The format and modifier are the first pair that the primary plane can show, the renderer can draw into, GBM can
+//! allocate, KMS accepts as a framebuffer and the driver accepts in a test commit. A driver without modifiers picks a
+//! layout for scan-out itself, and does not report it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,18 +28,18 @@ use super::memory::Picture;
 use super::worker::Jobs;
 use crate::backend::plane::{DeviceMemory, MemoryPart};
 
-/// Eight bits a channel, without alpha where there is a choice; nothing blends with what is below the primary plane.
+/// Eight bits a channel, preferably without alpha: nothing lies below the primary plane that it could blend with.
 const CODES: [DrmFourcc; 4] = [DrmFourcc::Xrgb8888, DrmFourcc::Argb8888, DrmFourcc::Xbgr8888, DrmFourcc::Abgr8888];
 
-/// What the buffers are made as.
+/// The format of the buffers, with its possible modifiers.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     code: DrmFourcc,
-    /// Any of these; [`DrmModifier::Invalid`] stands for the driver's own choice.
+    /// Any of these; [`DrmModifier::Invalid`] leaves the choice to the driver.
     modifiers: Vec<DrmModifier>,
 }
 
-/// Makes buffers of one kind; on the worker.
+/// Allocates buffers of one format and size, on the worker.
 #[derive(Clone)]
 pub(super) struct Foundry {
     device: DrmDeviceFd,
@@ -55,8 +55,8 @@ pub(super) struct Cast {
 }
 
 impl Foundry {
-    /// Buffers of `size` pixels for the primary plane of `crtc`, and the first of them. `None`: the drawer draws into
-    /// ordinary memory. An error says why what it draws has to be copied.
+    /// Finds a layout for buffers of `size` pixels on the primary plane of `crtc`, and allocates the first buffer.
+    /// `None`: the renderer draws into ordinary memory. An error says why its frames have to be copied.
     pub fn find(
         crtc: &mut Crtc,
         size: (i32, i32),
@@ -73,13 +73,13 @@ impl Foundry {
         let gbm = GbmDevice::new(device.clone()).map_err(|error| format!("GBM: {error}"))?;
         let usage = GbmBufferFlags::SCANOUT | GbmBufferFlags::RENDERING;
         let allocator = GbmAllocator::new(gbm, usage);
-        let mut reason = "the primary plane shows nothing that can be drawn into".to_owned();
+        let mut reason = "the primary plane shows no format that can be rendered".to_owned();
         for layout in layouts(&shown, &drawn) {
             let mut foundry = Foundry { device: device.clone(), allocator: allocator.clone(), layout, size };
             match foundry.prove(crtc, drawer, jobs) {
                 Ok(first) => return Ok(Some((foundry, first))),
                 Err(error) => {
-                    tracing::debug!(layout = %foundry.layout, error, "not for scan-out");
+                    tracing::debug!(layout = %foundry.layout, error, "buffers of this layout cannot be scanned out");
                     reason = error;
                 }
             }
@@ -87,7 +87,7 @@ impl Foundry {
         Err(reason)
     }
 
-    /// Makes the first buffer, and sees to it that all sides take it.
+    /// Allocates the first buffer, and tests that the renderer and the driver accept it.
     fn prove(&mut self, crtc: &mut Crtc, drawer: &mut dyn Drawer, jobs: &Jobs) -> Result<Cast, String> {
         let cast = self.cast(jobs)?;
         drawer.try_draw(&cast.memory)?;
@@ -102,24 +102,24 @@ impl Foundry {
         Foundry { size, ..self.clone() }
     }
 
-    /// What the buffers are, for people.
+    /// The buffers' format and modifiers, for messages.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Makes one.
+    /// Allocates one buffer; the error is a sentence.
     pub fn cast(&mut self, jobs: &Jobs) -> Result<Cast, String> {
         let Layout { code, modifiers } = &self.layout;
         let (width, height) = (self.size.0.unsigned_abs(), self.size.1.unsigned_abs());
         let made = self.allocator.create_buffer_with_flags(width, height, *code, modifiers, usage(modifiers));
-        let buffer = made.map_err(|error| format!("GBM makes no {}: {error}", self.layout))?;
+        let buffer = made.map_err(|error| format!("GBM cannot allocate {}: {error}", self.layout))?;
         let framebuffer = framebuffer_from_bo(&self.device, &buffer, true)
-            .map_err(|error| format!("KMS takes no {}: {error}", self.layout))?;
+            .map_err(|error| format!("KMS refuses {} as a framebuffer: {error}", self.layout))?;
         let memory = Arc::new(memory_of(&buffer)?);
         Ok(Cast { picture: Picture::of_gbm(framebuffer, buffer, jobs), memory })
     }
 
-    /// Makes as many as are needed at first, besides `first`. Fewer where there is no memory for more.
+    /// Allocates the initial buffers, of which `first` may exist already. Returns fewer where memory is short.
     pub fn cast_all(mut self, first: Option<Cast>, jobs: &Jobs) -> Result<(Self, Vec<Cast>), String> {
         let mut casts: Vec<Cast> = first.into_iter().collect();
         while casts.len() < FEWEST {
@@ -127,7 +127,7 @@ impl Foundry {
                 Ok(cast) => casts.push(cast),
                 Err(error) if casts.is_empty() => return Err(error),
                 Err(error) => {
-                    tracing::warn!(error, "there are fewer buffers than are needed");
+                    tracing::warn!(error, "no memory for all buffers: frames may be late");
                     break;
                 }
             }
@@ -137,16 +137,16 @@ impl Foundry {
 }
 
 impl Cast {
-    /// What it is lent as.
+    /// The picture that is shown, and the memory that is lent to the renderer.
     pub fn into_parts(self) -> (Picture, Arc<DeviceMemory>) {
         (self.picture, self.memory)
     }
 }
 
-/// What to ask GBM for.
+/// The usage flags for GBM.
 fn usage(modifiers: &[DrmModifier]) -> GbmBufferFlags {
     let usage = GbmBufferFlags::SCANOUT | GbmBufferFlags::RENDERING;
-    // Where GBM knows no modifiers, this says the same.
+    // For a GBM without modifiers this flag means the same.
     if modifiers == [DrmModifier::Linear] { usage | GbmBufferFlags::LINEAR } else { usage }
 }
 
@@ -168,8 +168,8 @@ fn memory_of(buffer: &GbmBuffer) -> Result<DeviceMemory, String> {
     })
 }
 
-/// What could be drawn and shown, the best first: what both sides name, then row by row, then what the driver chooses
-/// when nobody names a layout.
+/// The layouts that can be rendered and shown, the best first: the modifiers that both sides list, then linear, then
+/// the driver's own choice.
 fn layouts(shown: &[DrmFormat], drawn: &[DrmFormat]) -> Vec<Layout> {
     let mut layouts = Vec::new();
     for code in CODES {
@@ -202,9 +202,9 @@ fn layouts(shown: &[DrmFormat], drawn: &[DrmFormat]) -> Vec<Layout> {
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let layout = match self.modifiers.as_slice() {
-            [DrmModifier::Invalid] => "in a layout of the driver's choice",
-            [DrmModifier::Linear] => "row by row",
-            _ => "in a layout that both sides name",
+            [DrmModifier::Invalid] => "with the driver's own layout",
+            [DrmModifier::Linear] => "with the linear layout",
+            _ => "with a modifier that both sides list",
         };
         write!(f, "{} {layout}", self.code)
     }

@@ -1,4 +1,4 @@
-//! A dumb buffer as memory. The one place where the backend holds a pointer.
+//! CPU mappings of dumb buffers and dma-bufs: the backend's only raw pointers to pixels.
 #![expect(unsafe_code, reason = "memory that the kernel shares is mapped and seen as a slice of pixels")]
 
 use std::ops::Range;
@@ -10,23 +10,23 @@ use rustix::mm::{MapFlags, ProtFlags};
 
 use upbeat_record::faults::{self, Fault};
 
-/// Memory is made in pieces of this many bytes, or larger ones.
+/// The kernel allocates memory in pages of at least this many bytes.
 const PAGE: usize = 4_096;
-/// So many pixels are read to find out how fast that is: 256 KB, which uncached memory takes a millisecond or more for.
+/// How many pixels are read to measure the speed: 256 KB, which takes a millisecond or more from uncached memory.
 const TRIAL: usize = 65_536;
-/// Whoever disturbs one reading does not disturb all of these.
+/// The number of measurements: another process hardly disturbs all of them.
 const READINGS: usize = 3;
-/// Memory of a device is uncached where it takes more than this many times as long to read as ordinary memory: there it is
-/// ten times or more, where it is cached both are the same but for chance.
+/// Device memory counts as uncached if reading it takes more than this many times as long as ordinary memory. Uncached
+/// memory takes ten times or more; cached memory takes the same time but for noise.
 const SLOW: u32 = 4;
 
-/// Pixels of a dumb buffer, writable for as long as this lives. It may outlive the buffer's handle: the kernel keeps the
+/// The pixels of a dumb buffer, mapped and writable. The mapping may outlive the buffer's handle: the kernel keeps the
 /// memory as long as it is mapped.
 pub(super) struct Mapping {
-    /// All of the buffer: the kernel maps nothing less.
+    /// Start of the whole buffer: the kernel maps nothing less.
     start: NonNull<u32>,
     bytes: usize,
-    /// Those that are seen.
+    /// The pixels that this mapping exposes.
     own: Range<usize>,
 }
 
@@ -34,8 +34,8 @@ pub(super) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps the dumb buffer with the GEM handle `handle`, of `bytes`, of which the pixels `own` are seen. Nobody else may see
-    /// these.
+    /// Maps the dumb buffer with the GEM handle `handle` and a size of `bytes`, and exposes the pixels `own`. No
+    /// other mapping may expose them.
     pub fn new(device: impl AsFd, handle: u32, bytes: usize, own: Range<usize>) -> std::io::Result<Self> {
         if own.start > own.end || own.end > bytes / size_of::<u32>() {
             return Err(rustix::io::Errno::INVAL.into());
@@ -50,14 +50,15 @@ impl Mapping {
         Ok(Mapping { start, bytes, own })
     }
 
-    /// Has the kernel make every page now. It would when the buffer is first copied into or shown, where a frame waits.
+    /// Faults in every page now. Otherwise the kernel would do it when the buffer is first copied into or shown,
+    /// where a frame is due.
     pub fn touch(&self) {
         for pixel in self.pixels().iter().step_by(PAGE / size_of::<u32>()) {
             std::hint::black_box(*pixel);
         }
     }
 
-    /// Whether it is read about as fast as ordinary memory. Reads some of both.
+    /// Whether it is read about as fast as ordinary memory. Reads a part of both.
     pub fn is_quick(&self) -> bool {
         let own = &self.pixels()[..self.own.len().min(TRIAL)];
         let ordinary = vec![1; own.len()];
@@ -85,7 +86,7 @@ impl Drop for Mapping {
     }
 }
 
-/// How long it takes to read these, at best.
+/// The shortest time in which these pixels were read.
 fn reading_time(pixels: &[u32]) -> Duration {
     let readings = (0..READINGS).map(|_| {
         let begin = Instant::now();
@@ -95,7 +96,7 @@ fn reading_time(pixels: &[u32]) -> Duration {
     readings.min().unwrap_or_default()
 }
 
-/// All of a dma-buf's memory, to be read. Its client may write at the same time: then the pixels are some mixture.
+/// A read-only mapping of a whole dma-buf. Its client may write at the same time: the pixels are then a mixture.
 pub(super) struct ReadMapping<'a> {
     buffer: &'a OwnedFd,
     start: NonNull<u32>,
@@ -103,13 +104,13 @@ pub(super) struct ReadMapping<'a> {
 }
 
 impl<'a> ReadMapping<'a> {
-    /// Maps it, after whatever device draws into it.
+    /// Maps the dma-buf, after the devices that draw into it have finished.
     pub fn new(buffer: &'a OwnedFd) -> std::io::Result<Self> {
         let bytes = rustix::fs::seek(buffer, rustix::fs::SeekFrom::End(0))?;
         let bytes = usize::try_from(bytes).map_err(|_| rustix::io::Errno::OVERFLOW)?;
         access(buffer, Access::Start)?;
-        // SAFETY: as in `Mapping::new`. A dma-buf cannot shrink, so that what is mapped stays there; that it is one, the
-        // kernel has just confirmed by granting access.
+        // SAFETY: as in `Mapping::new`. A dma-buf cannot shrink, so the mapped memory stays valid. By granting access
+        // the kernel has just confirmed that it is a dma-buf.
         let start =
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, buffer, 0) };
         let start = start.inspect_err(|_| {
@@ -143,7 +144,7 @@ enum Access {
     End = 1 | 4,
 }
 
-/// `DMA_BUF_IOCTL_SYNC`: the processor is about to read, or has.
+/// `DMA_BUF_IOCTL_SYNC`: begins or ends a read by the CPU.
 fn access(buffer: &OwnedFd, access: Access) -> rustix::io::Result<()> {
     const SYNC: rustix::ioctl::Opcode = rustix::ioctl::opcode::write::<u64>(b'b', 0);
     // SAFETY: the ioctl reads one 64-bit number of flags, and writes nothing.

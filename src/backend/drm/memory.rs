@@ -1,5 +1,6 @@
-//! Memory that planes read, shared by whoever draws into it, shows it or reads it. The last of them to let go has the
-//! worker give it back: the kernel may wait for a modeset on another output before it lets a framebuffer go.
+//! Reference-counted memory that planes read, shared by the renderer, the presenter and screen readers. The last
+//! reference has the worker free it, since the kernel may wait for a modeset on another output before it frees a
+//! framebuffer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,36 +17,37 @@ use super::worker::Jobs;
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{BufferStorage, MappedPixels, PixelBuffer, PixelRect};
 
-/// A composed picture that a CRTC can read.
+/// A composed picture that a CRTC can scan out.
 #[derive(Clone)]
 pub(super) struct Picture(Arc<Memory>);
 
 struct Memory {
     framebuffer: framebuffer::Handle,
-    /// The row of that at which it begins.
+    /// Its first row within the framebuffer.
     top: i32,
     size: (i32, i32),
     jobs: Jobs,
-    /// Gone only while it is dropped.
+    /// `None` only while it is dropped.
     kind: Option<Kind>,
 }
 
 enum Kind {
-    /// Copied or drawn into by the CPU. The lock is there for the compiler: nobody writes a picture that others show or read.
+    /// Copied or drawn into by the CPU. The lock is only for the compiler and never contended: a picture that is
+    /// shown or read is not written to.
     Dumb(Mutex<DumbFrame>),
-    /// Drawn into by a GPU. The framebuffer is declared before the memory that it shows: it is given back first.
+    /// Drawn into by a GPU. The framebuffer is declared before its memory, so that it is dropped first.
     Gbm { _framebuffer: GbmFramebuffer, buffer: GbmBuffer },
 }
 
 impl Picture {
-    /// One that the CPU copies into.
+    /// A picture that the CPU copies into.
     pub fn of_dumb(frame: DumbFrame, jobs: &Jobs) -> Self {
         let (framebuffer, top, size) = (frame.framebuffer(), frame.top(), frame.size());
         let kind = Some(Kind::Dumb(Mutex::new(frame)));
         Picture(Arc::new(Memory { framebuffer, top, size, jobs: jobs.clone(), kind }))
     }
 
-    /// One that a GPU draws into.
+    /// A picture that a GPU draws into.
     pub fn of_gbm(framebuffer: GbmFramebuffer, buffer: GbmBuffer, jobs: &Jobs) -> Self {
         let size = (buffer.size().w, buffer.size().h);
         let handle = *framebuffer.as_ref();
@@ -53,28 +55,28 @@ impl Picture {
         Picture(Arc::new(Memory { framebuffer: handle, top: 0, size, jobs: jobs.clone(), kind }))
     }
 
-    /// One without memory, for tests of who has it.
+    /// A picture without memory, for tests of its references.
     #[cfg(test)]
     pub fn empty(framebuffer: framebuffer::Handle, size: (i32, i32), jobs: &Jobs) -> Self {
         Picture(Arc::new(Memory { framebuffer, top: 0, size, jobs: jobs.clone(), kind: None }))
     }
 
-    /// What a plane of `size` pixels is told, to show it.
+    /// The plane configuration that shows it on a plane of `size` pixels.
     pub fn on_plane(&self, size: (i32, i32)) -> PlaneConfig<'static> {
         part(self.0.framebuffer, self.0.top, size)
     }
 
-    /// Whether both lie in one piece of memory.
+    /// Whether both pictures are in the same buffer.
     pub fn lies_beside(&self, other: &Picture) -> bool {
         self.0.framebuffer == other.0.framebuffer
     }
 
-    /// Whether nobody shows or reads it, and nobody is about to: whoever is has a hold on it.
+    /// Whether this is the only reference: every thread that shows or reads the picture, or is about to, holds another.
     pub fn is_free(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 
-    /// Copies rectangles from a picture of `width` pixels a row, where the CPU can.
+    /// Copies rectangles from `from`, with rows of `width` pixels, if the memory is a dumb buffer.
     pub fn copy(&self, from: &[u32], width: i32, rects: &[PixelRect]) {
         if let Some(Kind::Dumb(frame)) = &self.0.kind {
             let mut frame = frame.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +84,7 @@ impl Picture {
         }
     }
 
-    /// Has the CPU draw into it, where it can.
+    /// Lets the CPU draw into it, if the memory is a dumb buffer.
     fn draw(&self, draw: &mut dyn FnMut(&mut [u32], usize)) {
         if let Some(Kind::Dumb(frame)) = &self.0.kind {
             let mut frame = frame.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,8 +93,8 @@ impl Picture {
         }
     }
 
-    /// A copy of it; `None` where it cannot be read. Not on a thread that must not wait: what a GPU drew is mapped for it,
-    /// and waited for if it is not finished.
+    /// A copy of its pixels; `None` where it cannot be read. This may block: a GPU's picture is mapped, and waited
+    /// for if it is not finished.
     pub fn read(&self) -> Option<PixelBuffer> {
         let (width, height) = self.0.size;
         match self.0.kind.as_ref()? {
@@ -127,12 +129,12 @@ impl Drop for Memory {
     }
 }
 
-/// How the memory of a picture is lent to whoever draws.
+/// How the memory of a picture is lent to the renderer.
 pub(super) trait Lend {
-    /// What is lent.
+    /// The storage of the buffer that is lent to the renderer.
     fn lend(&self, picture: &Picture) -> BufferStorage;
 
-    /// Whether that is what came back.
+    /// Whether `storage` is the storage that was lent for this picture.
     fn is(&self, picture: &Picture, storage: &BufferStorage) -> bool;
 }
 
@@ -147,7 +149,7 @@ impl Lend for Arc<DeviceMemory> {
     }
 }
 
-/// Memory that the CPU draws into: the picture's own.
+/// The CPU draws into the picture's own memory.
 pub(super) struct Mapped;
 
 impl Lend for Mapped {
@@ -162,7 +164,7 @@ impl Lend for Mapped {
     }
 }
 
-/// A picture while somebody draws into it.
+/// A picture while the CPU draws into it.
 #[derive(Debug)]
 struct Loan(Picture);
 
@@ -176,10 +178,10 @@ impl MappedPixels for Loan {
     }
 }
 
-/// The driver unravels it if its layout is not row by row.
+/// Copies a GBM buffer. The driver converts a tiled layout.
 fn read_gbm(buffer: &GbmBuffer, (width, height): (i32, i32)) -> Option<PixelBuffer> {
     let (columns, rows) = (width.unsigned_abs(), height.unsigned_abs());
-    // Mappings of one device share a context, and two pictures may be read at once.
+    // Mappings of one device share a context, and two threads may read at the same time.
     static READING: Mutex<()> = Mutex::new(());
     let _reading = READING.lock().unwrap_or_else(PoisonError::into_inner);
     let swapped = matches!(buffer.format().code, DrmFourcc::Xbgr8888 | DrmFourcc::Abgr8888);
@@ -195,7 +197,7 @@ fn read_gbm(buffer: &GbmBuffer, (width, height): (i32, i32)) -> Option<PixelBuff
     read.inspect_err(|error| tracing::debug!(%error, "a display's buffer cannot be read")).ok()
 }
 
-/// A client's buffer as a framebuffer; given back like a picture.
+/// A client's buffer as a framebuffer. Like a picture, the worker frees it.
 pub(super) struct ClientFrame {
     device: DrmDeviceFd,
     pub framebuffer: framebuffer::Handle,

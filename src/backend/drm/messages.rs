@@ -1,5 +1,5 @@
-//! What the main thread and a presenter say to each other. Nothing is shared between them: commands own what they need,
-//! and what becomes of it comes back as news.
+//! Messages between the main thread and the presenters. The threads share no state: commands own their data, and
+//! results come back as news.
 //!
 //! ```text
 //!   main thread ── Command ─► presenter       Submit, Withdraw, Cursor, Test, Power, Switch …
@@ -25,104 +25,96 @@ use crate::backend::{CursorPlane, FrameId, GammaRamp, LossReason, ModeId, PixelR
 use crate::revision::Revision;
 use upbeat_timing::time::Instant;
 
-/// What a frame shows.
+/// The content of a frame.
 #[derive(Debug)]
 pub(super) struct FlipContent {
-    /// The mode that it was made for: what was made for another one shows nothing in this one.
+    /// The mode that the frame was made for. In any other mode it is not shown.
     pub mode: Revision,
-    /// The main thread had not heard of the frame before this one: that one was finished ahead, and so is this.
+    /// The previous frame was not reported yet when this one was submitted: both were rendered ahead.
     pub ahead: bool,
-    /// The composed picture, if it is a new one.
+    /// The composed picture; `None` keeps the current picture.
     pub picture: Option<Picture>,
-    /// What of that is new in its buffer.
+    /// The rectangles that were redrawn in the picture's buffer.
     pub copied: Vec<PixelRect>,
-    /// Signals when the picture is finished; `None` when it is.
+    /// Signals when the picture is finished; `None` if it is finished already.
     pub fence: Option<OwnedFd>,
     pub cursor: Option<CursorPlane>,
     /// Clients' buffers on planes.
     pub planes: Shown,
 }
 
-/// Another mode, or another range of rates in the same.
+/// A switch to another mode, or to another range of rates in the same mode.
 pub(super) struct Switch {
-    /// Which request for it.
+    /// The id of the request.
     pub asked: ModeId,
-    /// The mode with buffers for it; `None`: it stays as it is.
+    /// The mode, with buffers for it; `None` keeps the current mode.
     pub mode: Option<(DrmMode, Scanout)>,
-    /// The range of intervals, if the rate is to vary; as far as the driver does, when it comes back.
+    /// The range of refresh intervals if the rate is to vary. In the answer: the range that the driver accepted.
     pub range: Option<Range>,
 }
 
-/// What a presenter is to do.
+/// A command for a presenter.
 pub(super) enum Command {
-    /// Show this.
     Submit(Waiting<FlipContent>),
-    /// Withdraw what waits from this frame on.
+    /// Withdraw the waiting frames from this one on.
     Withdraw(FrameId),
-    /// What waits is shown with the cursor like this.
+    /// Set the cursor of all waiting frames.
     Cursor(Option<CursorPlane>),
-    /// Colours are shown through this from the next frame on.
+    /// Set the gamma ramp from the next frame on.
     Gamma(Option<GammaRamp>),
-    /// Would the driver show this?
+    /// Test commit: would the driver show these planes?
     Test(Shape, Shown),
-    /// On or off.
+    /// Switch the output on or off.
     Power(bool),
-    /// Another mode.
     Switch(Box<Switch>),
-    /// Another session has the device.
+    /// Another session takes the device.
     Pause,
-    /// It is ours again.
+    /// The device is ours again.
     Resume,
-    /// The monitor is gone, or the device: the presenter ends.
+    /// The monitor or the device is gone: the presenter ends.
     Unplug,
-    /// A flip of its CRTC is done, as another presenter heard.
+    /// A flip of its CRTC is done. Another presenter read this event from the shared file.
     Flipped(FlipEvent),
-    /// This presenter has this CRTC.
+    /// This is the mailbox of the presenter of another CRTC.
     Meet(crtc::Handle, Mailbox<Command>),
-    /// Nobody has it.
+    /// This CRTC has no presenter any more.
     Part(crtc::Handle),
 }
 
-/// What became of it.
+/// A message to the main thread.
 pub(super) enum News {
-    /// A frame is on its way: it cannot be withdrawn any more.
+    /// A frame is in flight: it cannot be withdrawn any more.
     Committed(FrameId),
-    /// Its scan-out started.
-    Presented {
-        frame: FrameId,
-        time: Instant,
-        sequence: Option<u64>,
-        /// The cursor on it.
-        cursor: Option<CursorPlane>,
-    },
-    /// It will not be shown.
+    /// The frame's scan-out started.
+    Presented { frame: FrameId, time: Instant, sequence: Option<u64>, cursor: Option<CursorPlane> },
+    /// The frame will not be shown.
     Lost { frame: FrameId, reason: LossReason },
-    /// The device refused it.
+    /// The device refused the frame.
     Refused { frame: FrameId, error: SubmitError },
-    /// Nobody shows these any more.
+    /// No plane shows these any more.
     Released(Vec<Shown>, Vec<Picture>),
-    /// The driver's timestamps are nothing to go by from now on.
+    /// The driver's timestamps are not used from now on.
     Disbelieved,
-    /// There is no cursor plane any more.
+    /// The cursor plane cannot be used any more.
     NoCursor,
-    /// A frame with these on planes was refused.
+    /// The driver refused a frame with these clients' planes.
     Refuses(Planes),
-    /// Whether the driver would show this; `None` if it could not be asked.
+    /// The result of a test commit; `None` if it could not be made.
     Verdict(Shape, Option<bool>),
-    /// The presenter has panicked: the output shows nothing any more.
+    /// The presenter has panicked: the output stays dark.
     Died,
-    /// The mode was switched: the next frame lights it.
+    /// The mode was switched: the next frame's commit is the modeset.
     Switched(Box<Switch>),
-    /// It was not: which request, and why.
+    /// The switch with this id failed, for this reason.
     NotSwitched(ModeId, String),
-    /// One more buffer was made for this mode, or there is no memory.
+    /// Another buffer was allocated for this mode, or there is no memory.
     Buffer(Revision, Result<Fresh, String>),
-    /// A client's buffer is a framebuffer, or cannot be one.
+    /// A client's buffer was imported as a framebuffer; `None` if that is impossible.
     Imported(Weak<DeviceMemory>, Option<Arc<ClientFrame>>),
 }
 
 impl News {
-    /// Whether it can wait until there is something else to say.
+    /// Whether the main thread need not be woken for it: it goes with the next message.
     pub fn is_quiet(&self) -> bool {
         matches!(self, News::Committed(_))
     }

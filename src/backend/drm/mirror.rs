@@ -1,14 +1,13 @@
-//! What the main thread knows of an output without asking its presenter: power, the frames that it was given, what is on
-//! screen. Pure; kept up by what is sent and by the news that come back.
+//! The main thread's copy of a presenter's state: power, outstanding frames, and the content on screen. Pure; updated
+//! by the commands that are sent and by the news that come back.
 //!
-//! Each frame is reported once: when an output goes dark or switches its mode, what it was given counts as lost at once, and
-//! what its presenter says of that later is for nobody.
+//! Each frame is reported once. When an output is switched off or changes its mode, its outstanding frames count as
+//! lost at once, and later news about them are ignored.
 
 use std::collections::VecDeque;
 
 use crate::backend::FrameId;
 
-/// Whether it shows anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Power {
     On,
@@ -21,20 +20,19 @@ pub(super) enum Power {
 struct Given<T> {
     frame: FrameId,
     committed: bool,
-    /// It was asked back.
     withdrawn: bool,
     shows: T,
 }
 
-/// One output as its presenter is assumed to have it.
+/// The assumed state of one output's presenter.
 #[derive(Debug)]
 pub(super) struct Mirror<T> {
     pub power: Power,
-    /// Something was shown since it was lit.
+    /// A frame was shown since the output was switched on.
     pub is_lit: bool,
-    /// Frames that were given and of which nothing was heard yet, the oldest first.
+    /// Submitted frames without a report, the oldest first.
     given: VecDeque<Given<T>>,
-    /// What is on screen.
+    /// The content on screen.
     shown: Option<T>,
 }
 
@@ -45,7 +43,7 @@ impl<T> Default for Mirror<T> {
 }
 
 impl<T> Mirror<T> {
-    /// Whether the presenter has a frame.
+    /// Whether a submitted frame has no report yet.
     pub fn is_busy(&self) -> bool {
         !self.given.is_empty()
     }
@@ -55,17 +53,17 @@ impl<T> Mirror<T> {
         self.given.len().saturating_sub(1)
     }
 
-    /// A frame was given.
+    /// Records a submitted frame.
     pub fn give(&mut self, frame: FrameId, shows: T) {
         self.given.push_back(Given { frame, committed: false, withdrawn: false, shows });
     }
 
-    /// It cannot be withdrawn any more.
+    /// The frame cannot be withdrawn any more.
     pub fn committed(&mut self, frame: FrameId) {
         self.given.iter_mut().filter(|given| given.frame == frame).for_each(|given| given.committed = true);
     }
 
-    /// All from `from` on were asked back. Returns the newest frame that is sure to stay.
+    /// Records that all frames from `from` on are to be withdrawn. Returns the newest frame that is sure to stay.
     pub fn withdraw(&mut self, from: FrameId) -> Option<FrameId> {
         for given in self.given.iter_mut().filter(|given| given.frame >= from && !given.committed) {
             given.withdrawn = true;
@@ -73,35 +71,33 @@ impl<T> Mirror<T> {
         self.given.iter().rev().find(|given| !given.withdrawn).map(|given| given.frame)
     }
 
-    /// A frame was shown. Returns what was shown before, and whether anybody was told nothing of the frame yet.
+    /// A frame was shown. Returns whether this is its first report, and the content that was shown before.
     pub fn presented(&mut self, frame: FrameId) -> (bool, Option<T>) {
         let Some(given) = self.take(frame) else { return (false, None) };
         self.is_lit = true;
         (true, self.shown.replace(given.shows))
     }
 
-    /// A frame will not be shown. Returns what it would have shown, if nobody was told yet.
+    /// A frame will not be shown. Returns its content if this is its first report.
     pub fn lost(&mut self, frame: FrameId) -> Option<T> {
         self.take(frame).map(|given| given.shows)
     }
 
-    /// Nothing that was given will be shown.
+    /// Removes and returns all outstanding frames, which will not be shown.
     pub fn lose_all(&mut self) -> impl Iterator<Item = (FrameId, T)> {
         std::mem::take(&mut self.given).into_iter().map(|given| (given.frame, given.shows))
     }
 
-    /// Nothing is on screen. Returns what was.
+    /// The output shows nothing. Returns its last content.
     pub fn darken(&mut self) -> Option<T> {
         self.is_lit = false;
         self.shown.take()
     }
 
-    /// What is on screen.
     pub fn shown(&self) -> Option<&T> {
         self.shown.as_ref()
     }
 
-    /// The same, to change it.
     pub fn shown_mut(&mut self) -> Option<&mut T> {
         self.shown.as_mut()
     }
@@ -127,7 +123,7 @@ mod tests {
         let mut mirror = given(&[1, 2, 3]);
         mirror.committed(FrameId(1));
         assert_eq!(mirror.withdraw(FrameId(0)), Some(FrameId(1)));
-        assert_eq!((mirror.is_busy(), mirror.waiting()), (true, 2), "nobody has said that they are lost");
+        assert_eq!((mirror.is_busy(), mirror.waiting()), (true, 2), "their losses are not reported yet");
         assert_eq!(mirror.lost(FrameId(2)), Some(2));
         assert_eq!(mirror.lost(FrameId(3)), Some(3));
         assert_eq!(mirror.presented(FrameId(1)), (true, None));
@@ -138,7 +134,7 @@ mod tests {
     fn a_frame_that_is_older_than_what_is_asked_back_stays() {
         let mut mirror = given(&[1, 2, 3]);
         assert_eq!(mirror.withdraw(FrameId(3)), Some(FrameId(2)));
-        assert_eq!(given(&[1]).withdraw(FrameId(1)), None, "it may be on its way, and nobody knows");
+        assert_eq!(given(&[1]).withdraw(FrameId(1)), None, "it may be in flight already");
     }
 
     #[test]

@@ -1,36 +1,37 @@
-//! Displays of this machine, through atomic KMS (or legacy modesetting, where the driver has no better).
+//! The DRM backend: this machine's displays, through atomic KMS (or legacy modesetting, where the driver has nothing
+//! else).
 //!
-//! | file | is |
+//! | file | contents |
 //! |---|---|
-//! | `card` | one device, as the main thread has it: what is plugged in |
-//! | `worker`, `workshop` | the thread that asks the device whatever may take a while |
-//! | `connector`, `mode` | which CRTC and which video mode a monitor gets |
-//! | `pipe`, `mirror` | one CRTC as the main thread has it: plans in, events out, and what it knows without asking |
-//! | `presenter` | the real-time thread of one output, which hears of flips and commits |
-//! | `flipper`, `flip_queue`, `caution` | what it owns: one flip under way, others that wait, and until when |
-//! | `messages`, `post` | what these threads say to each other, and how |
-//! | `crtc`, `atomic`, `told` | commits, of what is new, and tests of commits |
+//! | `card` | one device, as the main thread sees it: its monitors |
+//! | `worker`, `workshop` | the thread for ioctls that may block |
+//! | `connector`, `mode` | the CRTC and the video mode of a monitor |
+//! | `pipe`, `mirror` | one CRTC, as the main thread sees it: plans in, events out; a copy of the presenter's state |
+//! | `presenter` | the real-time thread of one output: it commits and receives flip events |
+//! | `flipper`, `flip_queue`, `caution` | its state: the flip in flight, the waiting frames, their commit times |
+//! | `messages`, `post` | the messages between these threads, and their queue |
+//! | `crtc`, `atomic`, `told` | commits of changed properties, and test commits |
 //! | `output` | a pipe as a [`Display`](super::Display) |
-//! | `scanout`, `memory` | the pictures that the primary plane shows, of the best of the next kinds |
-//! | `frames` | buffers that are drawn into in place, by a GPU or the CPU: which are free, and how old they are |
-//! | `gbm`, `fence` | buffers of the device that a GPU draws into, handed over before it is done |
+//! | `scanout`, `memory` | the primary plane's buffers, of the best kind that works (next lines) |
+//! | `frames` | buffers that a GPU or the CPU draws into in place: free buffers and ages |
+//! | `gbm`, `fence` | device buffers that a GPU draws into, submitted before they are finished |
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
-//! | `drawer`, `node` | whoever composes, as a device sees it, and the file that is drawn on |
-//! | `damage`, `stale` | what drivers are told of what is new in a picture |
-//! | `property`, `refusal`, `patience` | properties of the kernel's objects; what its refusals mean, and when it is asked again |
-//! | `planes`, `verdicts` | planes that show clients' buffers, and what the driver is known to take |
+//! | `drawer`, `node` | the renderer's interface, and the device node that it opens |
+//! | `damage`, `stale` | damage clips for drivers |
+//! | `property`, `refusal`, `patience` | properties of KMS objects; the meaning of errors, and the time of a retry |
+//! | `planes`, `verdicts` | planes for clients' buffers, and the results of test commits |
 //! | `client`, `readback` | clients' buffers as framebuffers, and as pixels |
-//! | `plane_config` | what planes are told |
-//! | `vrr` | whether the rate varies with the frames |
-//! | `gamma` | the CRTC's colour table |
-//! | `clock` | whether the driver's timestamps can be believed, and what stands in for them |
+//! | `plane_config` | plane states, in Smithay's types |
+//! | `vrr` | variable refresh rate |
+//! | `gamma` | the CRTC's gamma table |
+//! | `clock` | whether the driver's timestamps are plausible, and their replacement |
 //!
 //! ```text
 //!  Plan ─► Pipe ─► Submit ─► Flipper ─► atomic commit ─► … vblank ─► flip event ─► FlipClock ─► Presented ─► Pipe
-//!                               └ while one is under way ─► queue ─► commit            └ no vblank: a tick later
+//!                               └ while one is in flight ─► queue ─► commit            └ no vblank: a tick later
 //! ```
 //!
-//! What every ioctl is for, and on which thread it is, stands in `docs/DRM.md`.
+//! `docs/DRM.md` lists every ioctl, its purpose and its thread.
 
 mod atomic;
 pub mod card;
@@ -83,59 +84,41 @@ pub use node::DrawOn;
 pub use output::DrmOutput;
 pub use vrr::slowest_rate;
 
-/// What can go wrong with a display device. Each says what was wanted and what the kernel answered.
+/// An error of a DRM device: the attempted operation and the kernel's error.
 #[derive(Debug, thiserror::Error)]
 pub enum DrmError {
-    /// The device does not answer.
-    #[error("the device does not tell {what}: {error}")]
+    /// An ioctl on the device failed.
+    #[error("{what}: {error}")]
     Device {
-        /// What was asked for.
+        /// The operation, as a part of the message.
         what: &'static str,
-        /// The kernel's answer.
         error: std::io::Error,
     },
     /// The device cannot be used for display.
     #[error("{what}: {error}")]
     Kms {
-        /// What was tried.
+        /// The operation, as a part of the message.
         what: &'static str,
-        /// What went wrong, in Smithay's words.
         error: Box<smithay::backend::drm::DrmError>,
     },
-    /// No memory, or none that a plane can show.
+    /// There is no memory, or none that a plane can show.
     #[error("no {what} for a picture of {width}x{height}: {error}")]
     Memory {
-        /// What is missing.
+        /// The kind of memory, as a part of the message.
         what: &'static str,
-        /// Pixels.
         width: i32,
-        /// Pixels.
         height: i32,
-        /// The kernel's answer.
         error: std::io::Error,
     },
     /// The monitor has no mode at all.
     #[error("{name} has no video mode")]
-    NoMode {
-        /// The connector.
-        name: String,
-    },
-    /// The monitor does not have the mode that somebody wants.
+    NoMode { name: String },
+    /// The monitor does not have the configured mode.
     #[error("{name} has no mode {wanted}; it has {available}")]
-    UnknownMode {
-        /// The connector.
-        name: String,
-        /// What was asked for.
-        wanted: String,
-        /// All that there is.
-        available: String,
-    },
+    UnknownMode { name: String, wanted: String, available: String },
     /// All CRTCs are in use.
-    #[error("{name} cannot be driven: all CRTCs that could are in use")]
-    NoCrtc {
-        /// The connector.
-        name: String,
-    },
+    #[error("{name} cannot be driven: all CRTCs that can drive it are in use")]
+    NoCrtc { name: String },
 }
 
 fn kms(what: &'static str) -> impl FnOnce(smithay::backend::drm::DrmError) -> DrmError {

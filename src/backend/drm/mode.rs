@@ -1,4 +1,4 @@
-//! Which video mode a monitor gets.
+//! Video modes: the choice of a monitor's mode, and its timings.
 
 use smithay::output::Mode as WaylandMode;
 use smithay::reexports::drm::control::{Mode as DrmMode, ModeTypeFlags};
@@ -7,27 +7,28 @@ use super::DrmError;
 use crate::backend::{Beam, Mode, ScanDirection};
 use upbeat_timing::time::Span;
 
-/// A rate that is this close to the wanted one (in mHz) is meant: 59.94 Hz is sold as 60.
+/// Rates that differ by less than this (mHz) count as equal: 59.94 Hz is sold as 60.
 const SAME_RATE: u32 = 500;
 
-/// What somebody wants of a monitor; the preferred mode if nothing.
+/// The configured mode of a monitor; all `None` means the monitor's preferred mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModeWish {
     /// Width and height in pixels.
     pub size: Option<(i32, i32)>,
-    /// Refresh rate in mHz; the fastest, if it may vary.
+    /// Refresh rate in mHz; the fastest, if the rate may vary.
     pub refresh: Option<u32>,
-    /// The slowest rate in mHz, if it may vary.
+    /// The slowest rate in mHz, if the rate may vary.
     pub slowest: Option<u32>,
 }
 
-/// A DRM mode as the rest of the compositor knows modes.
+/// Converts a DRM mode.
 pub(super) fn mode_of(mode: DrmMode) -> Mode {
     let wayland = WaylandMode::from(mode);
     Mode { width: wayland.size.w, height: wayland.size.h, refresh: wayland.refresh.max(1).unsigned_abs() }
 }
 
-/// From the end of the last visible line to the start of the first: what a commit loses at least.
+/// Vertical blanking: from the end of the last visible line to the start of the first. A commit must come at least this
+/// long before its refresh.
 pub(super) fn blanking(mode: DrmMode) -> Span {
     let (_, visible) = mode.size();
     let (_, _, total) = mode.vsync();
@@ -42,30 +43,30 @@ pub(super) fn scan_of(mode: DrmMode) -> Beam {
     Beam { width, height, direction: ScanDirection::Down, active }
 }
 
-/// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that
-/// want more are found out by the output's machine, from frames that were in time and missed all the same.
+/// The time that a driver needs before the blanking starts, to program the registers or to wake a thread for it. If a
+/// driver needs more, the output's machine learns it from frames that were committed in time and still missed.
 pub const DRIVER_MARGIN: Span = Span::from_micros(500);
 
-/// How long before a refresh its frame must have been committed.
+/// How long before its refresh a frame must be committed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lead {
-    /// The lines that are invisible.
+    /// The time of the invisible lines.
     pub blanking: Span,
 }
 
 impl Lead {
-    /// In this mode; without a beam no line is on its way while it is invisible.
+    /// The lead in this mode. A display without a beam has no blanking.
     pub fn of(mode: DrmMode, has_beam: bool) -> Self {
         Lead { blanking: if has_beam { blanking(mode) } else { Span::ZERO } }
     }
 
-    /// With what the driver is guessed to want.
+    /// The whole lead, with the guessed driver margin.
     pub fn whole(self) -> Span {
         self.blanking + DRIVER_MARGIN
     }
 }
 
-/// Each once, the preferred ones first.
+/// Converts the modes without duplicates, the preferred modes first.
 pub(super) fn by_preference(modes: &[DrmMode]) -> Vec<Mode> {
     let is_preferred = |mode: &&DrmMode| mode.mode_type().contains(ModeTypeFlags::PREFERRED);
     let (first, others): (Vec<&DrmMode>, Vec<&DrmMode>) = modes.iter().partition(is_preferred);
@@ -78,7 +79,7 @@ pub(super) fn by_preference(modes: &[DrmMode]) -> Vec<Mode> {
     all
 }
 
-/// The mode of `modes` that comes nearest to the wish: the size exactly, the rate as near as there is one.
+/// The mode of `modes` that is nearest to the wish: exactly its size, with the nearest rate.
 pub(super) fn choose(name: &str, modes: &[DrmMode], wish: ModeWish) -> Result<DrmMode, DrmError> {
     let preferred = modes.iter().find(|mode| mode.mode_type().contains(ModeTypeFlags::PREFERRED)).or(modes.first());
     let preferred = *preferred.ok_or_else(|| DrmError::NoMode { name: name.to_owned() })?;

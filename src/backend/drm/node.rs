@@ -1,8 +1,8 @@
-//! A device that is opened once more, for whoever draws on it.
+//! Opens a DRM device a second time, for the renderer.
 //!
-//! The kernel numbers buffers by open file, and does not count who uses a number there: the same memory imported twice has one
-//! number, and whoever closes that takes it from all. The worker imports clients' buffers so that planes can show them, and
-//! Mesa does so to read them; with one file each would close the other's.
+//! The kernel numbers buffers (GEM handles) per open file, without a reference count: the same memory imported twice
+//! has one handle, and closing it closes it for both importers. The worker imports clients' buffers for planes, and
+//! Mesa imports them for reading. With a shared file each would close the other's handles.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -11,12 +11,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use smithay::backend::drm::{DrmNode, NodeType};
 use smithay::reexports::drm::Device;
 
-/// Which of a device's nodes to draw on.
+/// The node of a device that the renderer opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawOn {
-    /// The one for that, where there is one.
+    /// The render node, where there is one.
     Render,
-    /// The one that also shows: buffers for the CPU are made on no other.
+    /// The primary node: only it allocates dumb buffers.
     Display,
 }
 
@@ -30,7 +30,7 @@ impl AsFd for File {
 
 impl Device for File {}
 
-/// Opens `device` anew. May wait for whoever is in charge of displays: not for the main thread.
+/// Opens `device` anew. It may block on the DRM master lock, so it is not for the main thread.
 pub(super) fn reopen(device: &impl Device, node: DrawOn) -> io::Result<OwnedFd> {
     let known = DrmNode::from_file(device).map_err(io::Error::other)?;
     let open = |path| OpenOptions::new().read(true).write(true).open(path).map(OwnedFd::from);
@@ -42,18 +42,18 @@ pub(super) fn reopen(device: &impl Device, node: DrawOn) -> io::Result<OwnedFd> 
     }
     let path = path(NodeType::Primary).ok_or(io::ErrorKind::NotFound)?;
     let file = File(open(path)?);
-    // Where nobody is in charge of the displays the kernel puts whoever opens the device in charge. That is not for this one.
+    // If the device has no DRM master, the kernel makes the new file its master. The renderer must not be that.
     let _ = file.release_master_lock();
     vouch(device, &file);
     Ok(file.0)
 }
 
-/// Whoever is in charge of a device has to say that another file may draw on it, where that is not the node for drawing.
+/// Authenticates a file of the primary node: as DRM master we have to allow it to render.
 #[expect(deprecated, reason = "there are devices without a node for drawing")]
 fn vouch(device: &impl Device, file: &File) {
     let vouched = file.generate_auth_token().and_then(|token| device.authenticate_auth_token(token));
     if let Err(error) = vouched {
-        // Some kernels, and some users, need it not: whoever draws will find out.
-        tracing::debug!(%error, "the file to draw on is not vouched for");
+        // Some kernels, and some users, do not need it. If it was needed, the renderer fails later.
+        tracing::debug!(%error, "the renderer's device file is not authenticated");
     }
 }

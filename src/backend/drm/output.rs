@@ -1,4 +1,4 @@
-//! A pipe as a [`Display`]: what the compositor holds. The [`Card`](super::Card) holds the other end, through which
+//! A pipe as a [`Display`], which the compositor holds. The [`Card`](super::Card) holds the other end, through which
 //! the driver's events come.
 
 use std::cell::RefCell;
@@ -14,7 +14,6 @@ use crate::backend::{
 };
 use upbeat_timing::time::Instant;
 
-/// A monitor.
 pub struct DrmOutput {
     name: String,
     pipe: Rc<RefCell<Pipe>>,
@@ -32,7 +31,7 @@ impl DrmOutput {
         DrmOutput { name, pipe }
     }
 
-    /// The pixel formats, with their layouts, that its primary plane can show.
+    /// The formats and modifiers that its primary plane can show.
     pub fn scanout_formats(&self) -> Vec<DrmFormat> {
         self.pipe.borrow().facts().formats.primary.iter().copied().collect()
     }
@@ -82,7 +81,7 @@ impl Display for DrmOutput {
     }
 
     fn last_vblank(&mut self, _now: Instant) -> Option<(Instant, u64)> {
-        // DRM tells the last vblank, but counts it on a counter that a mode switch may restart; the first flip tells.
+        // DRM reports the last vblank, but a mode switch may restart its counter: the first flip event is reliable.
         None
     }
 

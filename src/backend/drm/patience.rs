@@ -1,17 +1,18 @@
-//! How soon a device is asked again that refuses what it is given. Pure.
+//! Backoff: when to try again after the device refused a frame. Pure.
 //!
-//! A monitor that cannot be lit (no bandwidth is left for it, its cable is bad) refuses every frame. To compose one for each
-//! refresh keeps the machine busy for nothing, and each try takes locks that other outputs wait for.
+//! A monitor that cannot be switched on (too little bandwidth, a bad cable) refuses every frame. To compose a frame for
+//! each refresh would only keep the machine busy, and each commit takes locks that other outputs wait for.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// So many refusals in a row have reasons that are gone with the next frame: a cursor, a client's buffer on a plane.
+/// The wait begins with this many refusals in a row. Fewer may have causes that the next frame removes: a cursor, a
+/// client's buffer on a plane.
 const PASSING: u32 = 3;
 const SHORTEST: Span = Span::from_millis(50);
-/// Waits do not get longer: somebody may stand there and plug something in.
+/// The longest wait, because a user may just be plugging in a cable.
 const LONGEST: Span = Span::from_seconds(1);
 
-/// Refusals in a row.
+/// Counts refusals in a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Patience {
     refusals: u32,
@@ -19,21 +20,20 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// The device refused a frame.
     pub fn refused(&mut self, now: Instant) {
         self.refusals = self.refusals.saturating_add(1);
         if let Some(more) = self.refusals.checked_sub(PASSING) {
-            // Doubled so often that the shortest has become longer than the longest.
+            // After ten doublings the wait is above the longest.
             self.until = Some(now + (SHORTEST * (1 << more.min(10))).min(LONGEST));
         }
     }
 
-    /// It took one, or what it is asked for is another thing now.
+    /// The device accepted a frame, or the next request differs: start again.
     pub fn renew(&mut self) {
         *self = Patience::default();
     }
 
-    /// Whether it is asked now.
+    /// Whether a frame may be tried now.
     pub fn allows(&self, now: impl FnOnce() -> Instant) -> bool {
         self.until.is_none_or(|until| now() >= until)
     }

@@ -1,5 +1,5 @@
-//! One CRTC with its memory, as the main thread has it: takes plans, and says what became of them. Nothing here waits: what
-//! asks the kernel is done by the output's [`presenter`](super::presenter) or the device's [`worker`](super::worker).
+//! One CRTC with its buffers, as the main thread sees it: it takes plans and reports their outcome. Nothing here
+//! blocks: the output's [`presenter`](super::presenter) and the device's [`worker`](super::worker) make the ioctls.
 
 mod hearing;
 mod switching;
@@ -32,46 +32,45 @@ use crate::revision::Revision;
 use switching::Switches;
 use upbeat_timing::time::{Clock, MonotonicClock};
 
-/// What the worker found out of an output, and made for it.
+/// The properties of an output, which the worker reads.
 pub(super) struct Facts {
     pub name: String,
     pub connector: connector::Handle,
     pub millimetres: Option<(u32, u32)>,
-    /// What its monitor says that it is.
     pub identity: Option<Identity>,
-    /// All that its monitor has.
+    /// All modes of its monitor.
     pub modes: Vec<DrmMode>,
     pub mode: DrmMode,
     pub rates: vrr::Rates,
-    /// How slow its rate may get (mHz), if somebody wants it to vary.
+    /// The configured lower limit of a variable rate (mHz).
     pub slowest: Option<u32>,
-    /// Between which intervals it varies, where it does.
+    /// The range of intervals, if the rate varies.
     pub range: Option<vrr::Range>,
-    /// Lines are scanned out one after the other, and none while they are invisible.
+    /// The display scans out line after line, with a vertical blanking.
     pub has_beam: bool,
     /// The driver has a vblank counter.
     pub counts_vblanks: bool,
-    /// Of the cursor plane, if there is one.
+    /// The image size of the cursor plane; `None` without a cursor plane.
     pub cursor_size: Option<(i32, i32)>,
-    /// Entries of a channel of the colour table.
+    /// Entries per channel of the gamma table.
     pub gamma_size: Option<u32>,
     pub formats: PlaneFormats,
     pub device: DrmDeviceFd,
 }
 
-/// Whom a pipe speaks with.
+/// The channels to a pipe's presenter and worker.
 pub(super) struct Ends {
     pub presenter: Mailbox<Command>,
-    /// Where its news come from.
+    /// Messages from both of them.
     pub news: Inbox<News>,
-    /// Where the worker puts its own.
+    /// Where the worker sends its messages.
     pub answers: Mailbox<News>,
-    /// Rung when there are some.
+    /// Wakes the main thread for new messages.
     pub heard: Ping,
     pub jobs: Jobs,
 }
 
-/// What a frame shows, to be copied.
+/// The content of a frame, for screenshots.
 #[derive(Debug)]
 struct Screen {
     picture: Option<Picture>,
@@ -79,25 +78,24 @@ struct Screen {
     cursor: Option<CursorPlane>,
 }
 
-/// One output's hardware.
 pub(super) struct Pipe {
     facts: Facts,
     ends: Ends,
     scanout: Scanout,
-    /// One more buffer is being made.
+    /// The worker is allocating another buffer.
     grows: bool,
     mode_revision: Revision,
     switches: Switches,
     mirror: Mirror<Screen>,
     verdicts: Verdicts,
     patience: Patience,
-    /// The driver's timestamps are used.
+    /// Whether the driver's timestamps are used.
     believed: bool,
     events: VecDeque<DisplayEvent>,
 }
 
 impl Pipe {
-    /// An output that shows nothing of ours yet.
+    /// An output that shows no frame of ours yet.
     pub fn new(facts: Facts, scanout: Scanout, ends: Ends) -> Self {
         Pipe {
             believed: facts.counts_vblanks,
@@ -124,7 +122,7 @@ impl Pipe {
 
     pub fn capabilities(&self) -> Capabilities {
         let lead = Lead::of(self.facts.mode, self.facts.has_beam);
-        // Without vblanks there are no misses to learn from.
+        // Without vblanks there are no misses from which the margin could be learned.
         let (submit_lead, driver_margin) = if self.believed {
             (lead.blanking, DRIVER_MARGIN)
         } else {
@@ -144,25 +142,25 @@ impl Pipe {
             overlay_planes: u32::try_from(self.facts.formats.overlays.len()).unwrap_or(0),
             direct_scanout: true,
             plane_scroll: true,
-            // What waits for its refresh; not what the kernel has.
+            // Frames in the presenter's queue can be withdrawn, but not the frame in flight.
             can_withdraw: true,
         }
     }
 
     pub fn acquire(&mut self) -> Option<Buffer> {
-        // While the device is left alone nobody composes what it would refuse.
+        // During the backoff no frame is composed, since the device would refuse it.
         if self.mirror.power != Power::On || !self.patience.allows(|| MonotonicClock.now()) {
             return None;
         }
         let buffer = self.scanout.acquire();
-        // Who draws while a frame is under way draws ahead, and wants more than one that waits.
+        // A renderer that acquires a buffer while a frame is outstanding renders ahead, so it can use more buffers.
         if buffer.is_none() || self.mirror.is_busy() {
             self.grow();
         }
         buffer
     }
 
-    /// Has one more buffer made if all are in use and there may be more.
+    /// Has the worker allocate another buffer if all are in use and the limit is not reached.
     fn grow(&mut self) {
         if self.grows || !self.scanout.wants_more() {
             return;
@@ -182,13 +180,14 @@ impl Pipe {
         self.scanout.release(buffer);
     }
 
-    /// Whether the driver takes these, as far as is known. What is not known is asked.
+    /// Whether the driver accepts these planes, as far as is known. If it is unknown, a test commit or an import is
+    /// started.
     pub fn can_show(&mut self, planes: &Planes) -> bool {
         if self.mirror.power != Power::On || self.facts.formats.places(planes).is_none() {
             return false;
         }
         if !self.mirror.is_lit {
-            // What the driver says now may be about the mode.
+            // Before the first frame a refusal may be due to the mode, so no test is made.
             self.verdicts.disappoint();
             return false;
         }
@@ -210,7 +209,7 @@ impl Pipe {
         let (device, memory) = (self.facts.device.clone(), memory.clone());
         self.ends.jobs.ask(move || {
             let frame = client::import(&device, &memory)
-                .inspect_err(|error| tracing::debug!(%error, "a client's buffer is nothing for a plane"));
+                .inspect_err(|error| tracing::debug!(%error, "a client's buffer cannot be imported for planes"));
             let frame = frame.ok().map(|framebuffer| Arc::new(ClientFrame::new(&device, framebuffer, &jobs)));
             answers.note(News::Imported(Arc::downgrade(&memory), frame));
             heard.ping();
@@ -254,25 +253,25 @@ impl Pipe {
         Ok(())
     }
 
-    /// Asks back what waits from `from` on; returns the newest frame that is sure to stay.
+    /// Withdraws the waiting frames from `from` on; returns the newest frame that is sure to stay.
     pub fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
-        // What is on its way by now was perhaps not heard of yet.
+        // A frame may be in flight already, with its message still unread.
         self.hear();
         self.ends.presenter.send(Command::Withdraw(from));
         self.mirror.withdraw(from)
     }
 
-    /// Frames that wait are shown with the cursor like this.
+    /// Sets the cursor of all waiting frames.
     pub fn set_cursor(&mut self, cursor: Option<&CursorPlane>) {
         self.ends.presenter.send(Command::Cursor(cursor.cloned()));
     }
 
-    /// Entries of a channel of the colour table.
+    /// Entries per channel of the gamma table.
     pub fn gamma_size(&self) -> Option<u32> {
         self.facts.gamma_size
     }
 
-    /// Shows colours through `ramp` from the next frame on.
+    /// Sets the gamma ramp from the next frame on.
     pub fn set_gamma(&mut self, ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
         if self.facts.gamma_size.is_none() {
             return Err(SubmitError::Unsupported("a gamma ramp"));
@@ -281,7 +280,6 @@ impl Pipe {
         Ok(())
     }
 
-    /// Switches the picture on or off.
     pub fn set_power(&mut self, on: bool) {
         match (self.mirror.power, on) {
             (Power::On, false) => {
@@ -295,7 +293,7 @@ impl Pipe {
         self.ends.presenter.send(Command::Power(on));
     }
 
-    /// All that was submitted is lost, and nothing is known of what the driver shows.
+    /// Reports all outstanding frames as lost, and forgets the driver's state.
     fn lose_all(&mut self, reason: LossReason) {
         self.events.extend(self.mirror.lose_all().map(|(frame, _)| DisplayEvent::Lost { frame, reason }));
         self.mirror.darken();
@@ -303,12 +301,12 @@ impl Pipe {
         self.patience.renew();
     }
 
-    /// Tells the presenter something.
+    /// Sends a command to the presenter.
     pub fn tell(&self, command: Command) {
         self.ends.presenter.send(command);
     }
 
-    /// The monitor was unplugged, or the whole device.
+    /// The monitor or the device was unplugged.
     pub fn unplug(&mut self) {
         if self.mirror.power != Power::Gone {
             self.mirror.power = Power::Gone;
@@ -319,7 +317,7 @@ impl Pipe {
         }
     }
 
-    /// What is on screen, to be read by another thread: all of it is copied there when the first part is asked for.
+    /// A snapshot of the screen, to be read on another thread. The first read copies all of it there.
     pub fn shot(&self, with_cursor: bool) -> Option<Shot> {
         let Screen { picture, planes, cursor } = self.mirror.shown()?;
         let (picture, planes) = (picture.clone(), planes.clone());
@@ -333,7 +331,7 @@ impl Pipe {
     }
 }
 
-/// What planes like these show.
+/// Composes the picture, the overlays and the cursor into one copy.
 fn copy(picture: Option<Picture>, planes: &Planes, cursor: Option<&CursorPlane>) -> Option<PixelBuffer> {
     let mut shot = match &planes.direct {
         Some(content) => readback::whole(content)?,

@@ -1,5 +1,5 @@
-//! The planes of a pipe that show clients' buffers: which there are, and what each is told. What the driver takes is
-//! remembered by the main thread ([`verdicts`](super::verdicts)).
+//! The planes of a pipe that show clients' buffers, and their states in a commit. The main thread remembers the
+//! combinations that the driver accepts ([`verdicts`](super::verdicts)).
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use super::client::opaque_format;
 use super::memory::ClientFrame;
 use crate::backend::plane::{PlaneContent, Planes};
 
-/// So many overlay planes are taken at most: the rest are for the other pipes of the device.
+/// A pipe takes at most this many overlay planes, to leave the rest to the device's other pipes.
 pub(super) const MOST_OVERLAYS: usize = 4;
 
-/// Clients' buffers on planes, with the framebuffers that show them.
+/// Clients' buffers on planes, with their framebuffers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown {
     pub planes: Planes,
-    /// One for each of the [contents](Planes::contents), in their order.
+    /// One framebuffer for each of the [contents](Planes::contents), in their order.
     pub frames: Vec<Arc<ClientFrame>>,
 }
 
 impl Shown {
-    /// The buffer that takes the place of our own, if one does.
+    /// The buffer that replaces our own on the primary plane.
     pub fn direct(&self) -> Option<&PlaneContent> {
         self.planes.direct.as_ref()
     }
 }
 
-/// What formats the planes take, as far as they say.
+/// The formats that the planes state.
 #[derive(Clone, Debug)]
 pub(super) struct PlaneFormats {
     pub primary: FormatSet,
@@ -39,7 +39,8 @@ pub(super) struct PlaneFormats {
 }
 
 impl PlaneFormats {
-    /// Which overlay shows which of these, in their order; `None`: some buffer has no plane that can show it.
+    /// The index of the overlay plane for each overlay content, in their order; `None` if a buffer has no plane
+    /// that can show it.
     pub fn places(&self, planes: &Planes) -> Option<Vec<usize>> {
         if planes.direct.as_ref().is_some_and(|content| !takes(&self.primary, content)) {
             return None;
@@ -64,9 +65,9 @@ pub(super) struct ClientPlanes {
 
 struct Overlay {
     handle: plane::Handle,
-    /// Keeps it from being given to another pipe.
+    /// Keeps other pipes from claiming the plane.
     _claim: PlaneClaim,
-    /// It may show something.
+    /// It may be visible.
     lit: bool,
 }
 
@@ -82,13 +83,12 @@ impl ClientPlanes {
         ClientPlanes { primary: primary.handle, overlays: overlays.into_iter().map(overlay).collect(), formats }
     }
 
-    /// What they take.
     pub fn formats(&self) -> &PlaneFormats {
         &self.formats
     }
 
-    /// What to commit so that these are shown, and nothing else is on the overlays. `all`: nobody knows what they show.
-    /// `None`: some buffer has no plane that can show it.
+    /// The plane states for a commit that shows these buffers and switches the other overlays off. `all`: the
+    /// overlays' states are unknown, so switch off all of them. `None` if a buffer has no plane that can show it.
     pub fn states(&self, shown: &Shown, all: bool) -> Option<Vec<PlaneState<'static>>> {
         let places = self.formats.places(&shown.planes)?;
         let direct = shown.planes.direct.iter().map(|_| self.primary);
@@ -105,7 +105,7 @@ impl ClientPlanes {
         Some(states)
     }
 
-    /// The driver took these states: which overlays show something from now on.
+    /// The driver accepted these states: remember which overlays are visible.
     pub fn committed(&mut self, states: &[PlaneState<'_>]) {
         for overlay in &mut self.overlays {
             if let Some(state) = states.iter().find(|state| state.handle == overlay.handle) {
@@ -115,7 +115,7 @@ impl ClientPlanes {
     }
 }
 
-/// Whether a plane with these formats takes the content. A driver that knows no modifiers takes what lies row by row.
+/// Whether a plane with these formats can show the content. A plane without modifiers shows linear buffers only.
 fn takes(formats: &FormatSet, content: &PlaneContent) -> bool {
     let Some(code) = opaque_format(content.memory.format) else { return false };
     let modifier = DrmModifier::from(content.memory.modifier);

@@ -1,9 +1,8 @@
-//! A queue between threads whose receiver never waits for a sender: what the main thread and the real-time threads say to
-//! each other.
+//! A lock-free queue between the main thread and the real-time threads: the receiver never waits for a sender.
 //!
-//! A lock would let a real-time thread wait for whoever holds it and is not let run; the queues of the standard library
-//! spin while a message is half sent, which on a machine with one CPU goes on until the sender, of a lower class, is let
-//! run. Here sending is one exchange of a pointer, and taking is one, too.
+//! With a lock, a real-time thread would wait for a holder that is not scheduled. The queues of the standard library
+//! spin while a message is half sent. On a machine with one CPU that lasts until the sender, of a lower scheduling
+//! class, runs again. Here a send is one atomic exchange, and so is a receive.
 //!
 //! ```text
 //!   post: newest ─► c ─► b ─► a         take: newest ─► nothing; a, b, c in the order in which they were sent
@@ -23,7 +22,7 @@ struct Letter<T> {
     older: *mut Letter<T>,
 }
 
-/// What was sent and not taken yet, the newest first.
+/// A linked list of unread messages, the newest first.
 struct Pile<T>(AtomicPtr<Letter<T>>);
 
 impl<T: Send> Pile<T> {
@@ -40,7 +39,7 @@ impl<T: Send> Pile<T> {
         }
     }
 
-    /// Puts all that is there behind `taken`, in the order in which it was sent.
+    /// Moves all messages to the back of `taken`, in the order in which they were sent.
     fn take(&self, taken: &mut VecDeque<T>) {
         let mut newest = self.0.swap(null_mut(), Ordering::Acquire);
         let known = taken.len();
@@ -68,14 +67,14 @@ impl<T> Drop for Pile<T> {
 struct Shared<T> {
     pile: Pile<T>,
     bell: OwnedFd,
-    /// Nobody can send any more.
+    /// All senders are gone.
     closed: AtomicBool,
 }
 
 impl<T> Shared<T> {
     fn ring(&self) {
         if let Err(error) = rustix::io::write(&self.bell, &1_u64.to_ne_bytes()) {
-            tracing::error!(%error, "a thread of a display cannot be woken");
+            tracing::error!(%error, "a display's thread cannot be woken");
         }
     }
 }
@@ -90,7 +89,7 @@ impl<T> Drop for Senders<T> {
     }
 }
 
-/// Where messages are sent to, from any thread.
+/// The sending end, for any thread.
 pub(super) struct Mailbox<T>(Arc<Senders<T>>);
 
 impl<T> Clone for Mailbox<T> {
@@ -100,28 +99,29 @@ impl<T> Clone for Mailbox<T> {
 }
 
 impl<T: Send> Mailbox<T> {
-    /// Sends it and wakes the receiver, which never makes this wait.
+    /// Sends a message and wakes the receiver. It never blocks.
     pub fn send(&self, message: T) {
         self.0.0.pile.put(message);
-        // Also where something lies there already: whoever put that may be of a lower class and not let run before it rings,
-        // and a real-time receiver must not wait for it. Rings that are not heard yet are one.
+        // Wake even if a message is queued already: its sender may be of a lower scheduling class and not have
+        // run to its own wake-up yet, and a real-time receiver must not wait for it. The eventfd merges
+        // wake-ups.
         self.0.0.ring();
     }
 
-    /// Sends it without waking the receiver, who takes it when something else wakes it.
+    /// Sends a message without waking the receiver, which reads it at its next wake-up.
     pub fn note(&self, message: T) {
         self.0.0.pile.put(message);
     }
 }
 
-/// Where they come out.
+/// The receiving end, for one thread.
 pub(super) struct Inbox<T> {
     shared: Arc<Shared<T>>,
     taken: VecDeque<T>,
 }
 
 impl<T: Send> Inbox<T> {
-    /// The oldest message that was not taken yet.
+    /// The oldest unread message.
     pub fn take(&mut self) -> Option<T> {
         if self.taken.is_empty() {
             self.shared.pile.take(&mut self.taken);
@@ -129,12 +129,12 @@ impl<T: Send> Inbox<T> {
         self.taken.pop_front()
     }
 
-    /// Whether nobody can send any more; what was sent before can still be taken.
+    /// Whether all senders are gone; earlier messages can still be taken.
     pub fn is_closed(&self) -> bool {
         self.shared.closed.load(Ordering::Acquire)
     }
 
-    /// The descriptor is not readable any more until something else is sent. To be called before messages are taken.
+    /// Clears the wake-up: the descriptor is unreadable until the next message. Call it before messages are taken.
     pub fn quiet(&self) {
         let mut count = [0; 8];
         let _ = rustix::io::read(&self.shared.bell, &mut count);
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_message_wakes_the_receiver_whatever_lies_there_already() {
         let (mailbox, mut inbox) = queue().unwrap();
-        // As from a sender that was stopped before it could ring.
+        // Simulates a sender that was preempted before its wake-up.
         mailbox.note("first");
         mailbox.send("second");
         assert!(is_readable(&inbox));
@@ -241,6 +241,6 @@ mod tests {
         assert!(!inbox.is_closed());
         drop(other);
         assert!(is_readable(&inbox) && inbox.is_closed());
-        assert_eq!(inbox.take(), Some(1), "what was sent before still comes out");
+        assert_eq!(inbox.take(), Some(1), "earlier messages still arrive");
     }
 }

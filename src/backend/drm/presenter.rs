@@ -1,16 +1,15 @@
-//! The presenter: one thread per output, which owns the [`Flipper`] of its CRTC. It commits frames, those that wait a
-//! little before they have to be, hears of flips that are done, and switches modes: a driver that blocks makes its own
-//! output wait, and nobody else.
+//! The presenter: one thread per output, which owns the [`Flipper`] of its CRTC. It commits frames, receives flip
+//! events and switches modes. A driver that blocks delays only its own output.
 //!
 //! ```text
-//!   poll(inbox, device, fence, until the next commit) ─► commands ─► flip events ─► light ─► commits that are due ─► news
+//!   poll(inbox, device, fence, until the next commit) ─► commands ─► flip events ─► light ─► due commits ─► messages
 //! ```
 //!
-//! All outputs of a device share one file, whose events any of them may read: whoever awaits one reads what there is and
-//! sends on what is another's. So no thread is needed that only reads, and on a device with one output nobody wakes for
-//! nothing; one that is blocked is not needed for the events of the others. It sleeps unless a flip is under way or a frame
-//! waits. With the permission to do so it runs in a real-time class; [`real_time`](crate::real_time) takes that away again if
-//! it ever computes for long.
+//! All outputs of a device share one file, from which any presenter may read the events. A presenter that awaits an
+//! event reads all that are there, and forwards the events of other CRTCs. So no extra reader thread is needed, a
+//! device with one output has no needless wake-up, and a blocked presenter does not hold up the events of other
+//! outputs. A presenter sleeps unless a flip is in flight or a frame waits. If permitted it runs in a real-time class;
+//! [`real_time`](crate::real_time) takes that away again if it ever computes for long.
 
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,24 +29,24 @@ use crate::backend::LossReason;
 use crate::real_time::{RealTime, Role};
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND};
 
-/// What a presenter is told of its surroundings.
+/// A presenter's connections to its device and to the main thread.
 pub(super) struct Surroundings {
     pub device: DrmDeviceFd,
     pub crtc: crtc::Handle,
     /// The device stamps with `CLOCK_MONOTONIC`.
     pub monotonic: bool,
-    /// Where its news go ...
+    /// The queue to the main thread.
     pub news: Mailbox<News>,
-    /// ... and who is told that there are some.
+    /// Wakes the main thread for new messages.
     pub heard: Ping,
 }
 
-/// Starts a presenter for `flipper`, which ends when the output is unplugged.
+/// Starts the thread of a presenter for `flipper`. It ends when the output is unplugged.
 pub(super) fn start(
     flipper: Flipper,
     surroundings: Surroundings,
 ) -> Result<(Mailbox<Command>, JoinHandle<()>), DrmError> {
-    let failed = |error| DrmError::Device { what: "a presenter", error };
+    let failed = |error| DrmError::Device { what: "the presenter cannot be started", error };
     let (mailbox, inbox) = queue().map_err(failed)?;
     let thread = std::thread::Builder::new().name("presenter".to_owned());
     let run = move || {
@@ -55,7 +54,7 @@ pub(super) fn start(
         let (peers, strangers) = (Vec::new(), Vec::new());
         let presenter = Presenter { flipper, surroundings, inbox, peers, strangers, device_speaks: true, ended: false };
         if catch_unwind(AssertUnwindSafe(|| presenter.run())).is_err() {
-            // Nobody takes its commands any more: without a word the output would stand still for ever.
+            // Without this message the output would freeze for ever, since its commands are not read any more.
             news.note(News::Died);
             heard.ping();
         }
@@ -69,9 +68,9 @@ struct Presenter {
     inbox: Inbox<Command>,
     /// The presenters of the device's other CRTCs.
     peers: Vec<(crtc::Handle, Mailbox<Command>)>,
-    /// Events of CRTCs whose presenters it was not introduced to yet.
+    /// Flip events of CRTCs whose presenters are not known yet.
     strangers: Vec<(crtc::Handle, FlipEvent)>,
-    /// The device still answers.
+    /// The device file can still be read.
     device_speaks: bool,
     ended: bool,
 }
@@ -92,14 +91,14 @@ impl Presenter {
         }
     }
 
-    /// Sleeps until there is something to do. Returns whether the device has something to say.
+    /// Sleeps until there is work. Returns whether the device has events.
     fn wait(&mut self, now: Instant) -> bool {
         let timeout = self.flipper.next_wake().map(|wake| {
             let nanos = (wake - now).as_nanos().max(0);
             Timespec { tv_sec: nanos / NANOS_PER_SECOND, tv_nsec: nanos % NANOS_PER_SECOND }
         });
         let inbox = self.inbox.as_fd();
-        // What is not waited for stands in for itself twice.
+        // `poll` takes a fixed array: where there is nothing to wait for, the inbox is listed again.
         let awaits = self.device_speaks && self.flipper.awaits_event();
         let device = if awaits { self.surroundings.device.as_fd() } else { inbox };
         let fence = self.flipper.awaits_fence().unwrap_or(inbox);
@@ -113,25 +112,25 @@ impl Presenter {
         }
         let gone = told.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) && !told.contains(PollFlags::IN);
         if awaits && gone {
-            // One that is gone would wake us for ever.
-            tracing::warn!("a display device says nothing any more");
+            // A broken descriptor would wake us for ever.
+            tracing::warn!("a display device sends no events any more");
             self.device_speaks = false;
         }
         awaits && told.contains(PollFlags::IN)
     }
 
-    /// Does what was asked for.
+    /// Executes the queued commands.
     fn obey(&mut self, clock: &impl Clock) {
-        // Asked first: what was sent before that is taken.
+        // Read this first, so that all commands sent before the end are executed.
         let closed = self.inbox.is_closed();
-        // What comes after the end would light an output that is not there any more.
+        // A command after the end would switch on an output that does not exist any more.
         while !self.ended
             && let Some(command) = self.inbox.take()
         {
             self.act(command, clock);
         }
         self.ended |= closed;
-        // Whoever they are of is gone.
+        // The presenters of these CRTCs have ended.
         self.strangers.clear();
     }
 
@@ -145,7 +144,7 @@ impl Presenter {
             Command::Test(shape, shown) => flipper.test_planes(shape, shown),
             Command::Power(on) => {
                 if on && flipper.awaits_event() {
-                    // What was given up before is not to be taken for what is committed from now on.
+                    // Read the events of abandoned flips now, so that they are not taken for later commits.
                     self.read(clock);
                 }
                 self.flipper.set_power(on, clock.now());
@@ -168,11 +167,11 @@ impl Presenter {
         }
     }
 
-    /// Takes in what the driver has to say, for all outputs of the device.
+    /// Handles the device's events, and forwards the events of other CRTCs.
     fn hear(&mut self, clock: &impl Clock) {
         self.read(clock);
         if !self.strangers.is_empty() {
-            // Each was introduced before it committed anything, perhaps just now.
+            // A presenter is introduced before its first commit, perhaps just now: read that command first.
             self.obey(clock);
         }
     }
@@ -180,13 +179,13 @@ impl Presenter {
     fn read(&mut self, clock: &impl Clock) {
         let events = match self.surroundings.device.receive_events() {
             Ok(events) => events,
-            // Another presenter was quicker.
+            // Another presenter has read the events.
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-            Err(error) => return tracing::debug!(%error, "a display device cannot be heard"),
+            Err(error) => return tracing::debug!(%error, "the events of a display device cannot be read"),
         };
         for event in events {
             let Event::PageFlip(flip) = event else { continue };
-            // A driver with another clock is none of this decade; it would be judged strange.
+            // A driver without `CLOCK_MONOTONIC` is older than ten years; a zero time makes its events implausible.
             let time = if self.surroundings.monotonic { Instant::from_epoch(flip.duration) } else { Instant::ZERO };
             let told = FlipEvent { time, sequence: flip.frame };
             if flip.crtc == self.surroundings.crtc {
@@ -199,7 +198,7 @@ impl Presenter {
         }
     }
 
-    /// Says what has happened.
+    /// Sends the news to the main thread.
     fn tell(&mut self) {
         let mut loud = false;
         for news in self.flipper.news.drain(..) {

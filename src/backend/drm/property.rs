@@ -1,14 +1,14 @@
-//! Properties of the kernel's display objects, by their names, and values that are too large for a number.
+//! Properties of KMS objects, by name, and property blobs.
 //!
-//! To ask an object for its properties takes every lock of the device: a modeset that is under way on one output makes it
-//! wait. So it is done once, on the worker, and the handles are kept.
+//! Reading an object's properties takes all mode-setting locks of the device, so it waits for a modeset in progress on
+//! any output. Therefore it is done once, on the worker, and the handles are kept.
 
 use std::os::fd::AsFd as _;
 
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::drm::control::{Device, RawResourceHandle, ResourceHandle, property};
 
-/// The properties of one object, with the values that they had when they were asked for.
+/// The property handles of one object, with the values at the time of the query.
 #[derive(Debug)]
 pub(super) struct Properties {
     object: RawResourceHandle,
@@ -16,7 +16,7 @@ pub(super) struct Properties {
 }
 
 impl Properties {
-    /// Asks for them.
+    /// Queries the kernel, which may block.
     pub fn of(device: &impl Device, object: impl ResourceHandle) -> std::io::Result<Self> {
         let properties = device.get_properties(object)?;
         let (handles, values) = properties.as_props_and_values();
@@ -27,7 +27,7 @@ impl Properties {
         Ok(Properties { object: object.into(), known: known.collect() })
     }
 
-    /// Whose they are.
+    /// The object that has these properties.
     pub fn object(&self) -> RawResourceHandle {
         self.object
     }
@@ -37,13 +37,13 @@ impl Properties {
         self.known.iter().find(|(known, ..)| known == name).map(|(_, handle, _)| *handle)
     }
 
-    /// What it was.
+    /// The value at the time of the query.
     pub fn value(&self, name: &str) -> Option<property::RawValue> {
         self.known.iter().find(|(known, ..)| known == name).map(|(.., value)| *value)
     }
 }
 
-/// A value that the kernel keeps: a mode, a table of colours.
+/// A blob that the kernel stores: a mode, or a gamma table.
 #[derive(Debug)]
 pub(super) struct Blob {
     device: DrmDeviceFd,
@@ -51,19 +51,19 @@ pub(super) struct Blob {
 }
 
 impl Blob {
-    /// One with these bytes.
+    /// A blob with these bytes.
     pub fn new(device: &DrmDeviceFd, bytes: &mut [u8]) -> std::io::Result<Self> {
         let number = drm_ffi::mode::create_property_blob(device.as_fd(), bytes)?.blob_id;
         Ok(Blob { device: device.clone(), number })
     }
 
-    /// One with a structure of the kernel's.
+    /// A blob with a C structure of the kernel's.
     pub fn of<T>(device: &DrmDeviceFd, structure: &T) -> std::io::Result<Self> {
         let number = property::RawValue::from(device.create_property_blob(structure)?);
         Ok(Blob { device: device.clone(), number: u32::try_from(number).unwrap_or(0) })
     }
 
-    /// What a property is set to.
+    /// The blob's id, as a property value.
     pub fn value(&self) -> property::RawValue {
         self.number.into()
     }
@@ -72,7 +72,7 @@ impl Blob {
 impl Drop for Blob {
     fn drop(&mut self) {
         if let Err(error) = self.device.destroy_property_blob(self.number.into()) {
-            tracing::debug!(%error, "a value was gone already");
+            tracing::debug!(%error, "a property blob was gone already");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Clients' buffers as pixels, for pictures of what is on screen.
+//! Reads clients' buffers on planes back as pixels, for screenshots.
 //!
-//! Only what lies row by row can be read, in the formats of `wl_shm` that every compositor has or their red-blue twins.
-//! What cannot be read makes the picture fail: one without the window would be a lie.
+//! Only linear buffers can be read, in the `wl_shm` formats that every compositor has or their red-blue twins. A buffer
+//! that cannot be read makes the screenshot fail, since a screenshot without that window would be wrong.
 
 use drm_fourcc::{DrmFourcc, DrmModifier};
 
@@ -10,11 +10,11 @@ use crate::backend::overlay::Source;
 use crate::backend::plane::{DeviceMemory, PlaneContent};
 use crate::backend::{PixelBuffer, PixelRect};
 
-/// What the plane shows, at its size on the output.
+/// The plane's content, at its size on the output.
 pub(super) fn whole(content: &PlaneContent) -> Option<PixelBuffer> {
     let (width, height) = (content.target.width, content.target.height);
     let shown = &content.source;
-    // A plane that scales cannot be imitated to the pixel.
+    // A plane's scaling cannot be reproduced to the pixel.
     let unscaled = shown.width == f64::from(width) && shown.height == f64::from(height);
     let aligned = shown.x.fract() == 0.0 && shown.y.fract() == 0.0;
     if !unscaled || !aligned {
@@ -25,7 +25,7 @@ pub(super) fn whole(content: &PlaneContent) -> Option<PixelBuffer> {
     Some(picture)
 }
 
-/// Puts what the plane shows into a picture of the output.
+/// Copies the plane's content to its position in a picture of the output.
 pub(super) fn put(content: &PlaneContent, picture: &mut PixelBuffer) -> Option<()> {
     let shown = whole(content)?;
     let screen = PixelRect { x: 0, y: 0, width: picture.width, height: picture.height };
@@ -33,7 +33,7 @@ pub(super) fn put(content: &PlaneContent, picture: &mut PixelBuffer) -> Option<(
     Some(())
 }
 
-/// Copies the part of `memory` from (x, y) that is as large as `picture`.
+/// Fills `picture` from the part of `memory` that begins at (x, y).
 fn copy(memory: &DeviceMemory, (x, y): (usize, usize), picture: &mut PixelBuffer) -> Option<()> {
     let linear = DrmModifier::from(memory.modifier) == DrmModifier::Linear;
     let swapped = match DrmFourcc::try_from(memory.format).ok()? {

@@ -1,13 +1,13 @@
-//! What a commit that was refused says.
+//! The meaning of commit errors.
 
 use crate::backend::SubmitError;
 
-/// Whether the refusal says nothing about what was asked for.
+/// Whether the error says nothing about the content of the commit, so that a retry may succeed.
 pub(super) fn is_passing(error: &SubmitError) -> bool {
     matches!(error, SubmitError::Busy | SubmitError::Off)
 }
 
-/// What it means to whoever composes.
+/// Converts Smithay's error for the compositor.
 pub(super) fn refusal(error: &smithay::backend::drm::DrmError) -> SubmitError {
     use smithay::backend::drm::DrmError as Smithay;
     match error {
@@ -17,7 +17,7 @@ pub(super) fn refusal(error: &smithay::backend::drm::DrmError) -> SubmitError {
     }
 }
 
-/// The same for the kernel's own answer, which is told in the words of `error`.
+/// Converts the kernel's error; `error` is its text.
 pub(super) fn of_kernel(answer: &std::io::Error, error: &dyn std::fmt::Display) -> SubmitError {
     match answer.raw_os_error() {
         Some(libc::EBUSY) => SubmitError::Busy,

@@ -1,5 +1,5 @@
-//! The memory that a CRTC reads: buffers of the device that a GPU draws into, dumb buffers that the CPU draws into, or such
-//! that are copied into where reading them is slow (blending reads).
+//! The buffers that a CRTC scans out: GPU buffers, dumb buffers that the CPU draws into, or dumb buffers that the CPU
+//! copies into. The last kind is for dumb buffers that are slow to read, since blending reads.
 
 use std::sync::Arc;
 
@@ -21,22 +21,22 @@ use crate::backend::{Buffer, PixelRect};
 
 /// The buffers of one pipe in one mode.
 pub(super) enum Scanout {
-    /// Drawn into by a GPU; what makes more of them.
+    /// A GPU draws into them; with their allocator.
     Device(Foundry, Frames<Arc<DeviceMemory>>),
-    /// Drawn into by the CPU.
+    /// The CPU draws into them.
     Mapped(Frames<Mapped>),
-    /// Copied into by the CPU.
+    /// The CPU copies into them.
     Shadow(Shadow),
 }
 
-/// What buffers are made of; on the worker.
+/// Allocates buffers of one kind, on the worker.
 pub(super) enum Recipe {
     Device(Foundry),
     Mapped(DrmDeviceFd, (i32, i32)),
     Shadow(DrmDeviceFd, (i32, i32)),
 }
 
-/// One that was made.
+/// A newly allocated buffer.
 pub(super) enum Fresh {
     Device(Cast),
     Mapped(Picture),
@@ -44,8 +44,8 @@ pub(super) enum Fresh {
 }
 
 impl Recipe {
-    /// What this pipe with a mode of `size` pixels has: buffers of the device if `drawer` can draw into those that its
-    /// primary plane can show. Makes the first ones, and returns them.
+    /// Chooses the kind of buffers for a mode of `size` pixels, and allocates the first buffers. GPU buffers are
+    /// preferred, if `drawer` can draw into buffers that the pipe's primary plane can show.
     pub fn find(
         crtc: &mut Crtc,
         size: (i32, i32),
@@ -69,19 +69,19 @@ impl Recipe {
             }
             Ok(None) => {}
             Err(reason) => {
-                tracing::warn!(output = name, %reason, "what OpenGL ES draws is read back and copied to the display");
+                tracing::warn!(output = name, %reason, "OpenGL ES frames are read back and copied to the display");
             }
         }
         shadow(crtc.device(), size, jobs)
     }
 
-    /// The same kind of buffers in another size, the first ones made.
+    /// Allocates the first buffers of the same kind in another size.
     pub fn resized(self, size: (i32, i32), with: &DrmDeviceFd, jobs: &Jobs) -> Result<Scanout, DrmError> {
         match self {
             Recipe::Device(foundry) => match foundry.resized(size).cast_all(None, jobs) {
                 Ok((foundry, casts)) => return Ok(device(foundry, casts, size)),
                 Err(reason) => {
-                    tracing::warn!(%reason, "what OpenGL ES draws is read back and copied to the display from now on");
+                    tracing::warn!(%reason, "OpenGL ES frames are read back and copied to the display from now on");
                 }
             },
             Recipe::Mapped(..) => {
@@ -94,7 +94,7 @@ impl Recipe {
         shadow(with, size, jobs)
     }
 
-    /// Makes one more.
+    /// Allocates one more buffer; the error is a sentence.
     pub fn make(self, jobs: &Jobs) -> Result<Fresh, String> {
         let dumb = |device, size| picture(device, size, jobs).map_err(|error| error.to_string());
         match self {
@@ -109,12 +109,13 @@ fn device(foundry: Foundry, casts: Vec<Cast>, size: (i32, i32)) -> Scanout {
     Scanout::Device(foundry, Frames::new(casts.into_iter().map(Cast::into_parts), size))
 }
 
-/// Whether the driver does not say that its memory had better be copied into.
+/// Whether the driver does not ask for a shadow buffer.
 fn wants_no_shadow(device: &DrmDeviceFd) -> bool {
     device.get_driver_capability(DriverCapability::DumbPreferShadow).is_ok_and(|prefers| prefers == 0)
 }
 
-/// `None`: they are slow to read, whatever the driver says, or there is memory for fewer, of which a shadow may do with.
+/// Dumb buffers for the CPU to draw into. `None` if they are slow to read, whatever the driver states, or if there is
+/// not enough memory: a shadow needs fewer buffers.
 fn mapped(device: &DrmDeviceFd, size: (i32, i32), jobs: &Jobs) -> Option<Scanout> {
     let made = || {
         let first = DumbFrame::new(device, size, Format::Opaque)?;
@@ -126,17 +127,18 @@ fn mapped(device: &DrmDeviceFd, size: (i32, i32), jobs: &Jobs) -> Option<Scanout
         std::iter::once(first).chain(others).collect::<Result<Vec<_>, DrmError>>().map(Some)
     };
     let pictures = made().unwrap_or_else(|error| {
-        tracing::warn!(%error, "too few buffers to draw in: what the CPU draws is copied to the display");
+        tracing::warn!(%error, "too few buffers to draw in: frames drawn by the CPU are copied to the display");
         None
     })?;
     Some(Scanout::Mapped(Frames::new(pictures.into_iter().map(|picture| (picture, Mapped)), size)))
 }
 
-/// The same in one piece of memory, one below the other. A driver maps memory when something of it is shown first, for itself
-/// or for its device, and lets it go when nothing is any more: with a piece for each picture it does both in every frame.
+/// Dumb buffers for the CPU, one below the other in one piece of memory. A driver maps memory when a part of it is
+/// first shown, for itself or for its device, and unmaps it when none is shown any more. With separate memory for each
+/// picture it would do both in every frame.
 ///
-/// `None`: the old way of modesetting shows memory from its beginning only; a driver that is told what is new in a picture
-/// takes all for new when another part of its memory is shown; and some do not show what begins so far down.
+/// `None` in three cases. Legacy modesetting shows memory from its beginning only. A driver with damage clips takes
+/// another part of the memory as wholly damaged. Some drivers do not show pictures that begin so far down.
 fn stacked(crtc: &mut Crtc, size: (i32, i32), jobs: &Jobs) -> Option<Scanout> {
     if crtc.atomic().is_none() || damage::wanted_by(crtc) {
         return None;
@@ -148,7 +150,7 @@ fn stacked(crtc: &mut Crtc, size: (i32, i32), jobs: &Jobs) -> Option<Scanout> {
     }
     let pictures: Vec<_> = frames.into_iter().map(|frame| Picture::of_dumb(frame, jobs)).collect();
     let primary = crtc.primary().handle;
-    // The first begins where all others do. Of the rest each: an address may suit the driver and the next one not.
+    // Test all pictures but the first, which begins at row 0: a driver may accept one address and refuse the next.
     let taken = pictures.iter().skip(1).try_for_each(|picture| {
         let plane = PlaneState { handle: primary, config: Some(picture.on_plane(size)) };
         crtc.commit(&[plane], None, Commit::TestLight)
@@ -167,7 +169,7 @@ fn picture(device: &DrmDeviceFd, size: (i32, i32), jobs: &Jobs) -> Result<Pictur
 }
 
 impl Scanout {
-    /// What makes more of them, of `size` pixels.
+    /// How to allocate more of them, with `size` pixels.
     pub fn recipe(&self, device: &DrmDeviceFd, size: (i32, i32)) -> Recipe {
         match self {
             Scanout::Device(foundry, _) => Recipe::Device(foundry.clone()),
@@ -176,7 +178,7 @@ impl Scanout {
         }
     }
 
-    /// How many frames may wait behind the one on its way to the screen.
+    /// How many frames may wait behind the frame in flight.
     pub fn most_waiting(&self) -> usize {
         match self {
             Scanout::Device(_, frames) => frames.most_waiting(),
@@ -185,7 +187,7 @@ impl Scanout {
         }
     }
 
-    /// Whether there may be more buffers, and all that there are are in use.
+    /// Whether all buffers are in use and another may be allocated.
     pub fn wants_more(&self) -> bool {
         match self {
             Scanout::Device(_, frames) => frames.wants_more(),
@@ -194,7 +196,7 @@ impl Scanout {
         }
     }
 
-    /// There is one more. One of another kind was made for a mode before, and goes.
+    /// Adds a buffer. A buffer of another kind was allocated for an earlier mode, and is dropped.
     pub fn add(&mut self, fresh: Fresh) {
         match (self, fresh) {
             (Scanout::Device(_, frames), Fresh::Device(cast)) => {
@@ -207,7 +209,7 @@ impl Scanout {
         }
     }
 
-    /// Any of the pictures.
+    /// Any picture of the pool.
     pub fn first(&self) -> Option<Picture> {
         match self {
             Scanout::Device(_, frames) => frames.first(),
@@ -216,7 +218,7 @@ impl Scanout {
         }
     }
 
-    /// What to compose into; `None` while there is nothing.
+    /// A buffer to compose into; `None` while none is free.
     pub fn acquire(&mut self) -> Option<Buffer> {
         match self {
             Scanout::Device(_, frames) => frames.acquire(),
@@ -225,7 +227,7 @@ impl Scanout {
         }
     }
 
-    /// Takes a buffer back; nobody knows what is in it.
+    /// Takes a buffer back; its content counts as unknown.
     pub fn release(&mut self, buffer: Buffer) {
         match self {
             Scanout::Device(_, frames) => frames.release(&buffer),
@@ -234,8 +236,8 @@ impl Scanout {
         }
     }
 
-    /// A frame was composed: the picture that shows it, and what is new in the memory that the display reads. Gives the
-    /// buffer back if there is no such picture.
+    /// Takes back a buffer with a composed frame. Returns the picture that shows it, and the damage in the
+    /// picture's memory. Gives the buffer back if no picture is free for it.
     pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(Picture, Vec<PixelRect>), Buffer> {
         match self {
             Scanout::Device(_, frames) => frames.fill(buffer, damage),

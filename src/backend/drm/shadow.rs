@@ -1,31 +1,30 @@
-//! Dumb buffers, and the shadow that is drawn into: for the CPU, and for a GPU whose memory the display cannot read.
+//! The shadow buffer and its dumb buffers: for the CPU, and for a GPU whose memory the display cannot read.
 //!
 //! Dumb buffers are slow to read on most hardware, and blending reads. So frames are composed into one picture in
-//! ordinary memory, whose content is always the newest frame (age 1), and what changed is copied into a buffer that
-//! nobody needs:
+//! ordinary memory, which always holds the newest frame (age 1). The changes are then copied into a free dumb buffer:
 //!
 //! ```text
 //!                                                       ┌──► dumb A (on screen)
-//!   compose ──► shadow ──what that buffer lacks of it───┼──► dumb B (on its way)
+//!   compose ──► shadow ──the stale region of that buffer┼──► dumb B (in flight)
 //!                                                       └──► dumb C, D, … (wait for their refreshes)
 //! ```
 //!
-//! There are two of them until frames are finished ahead of their refreshes; the worker makes the others.
+//! There are two dumb buffers until frames are finished ahead of their refreshes; the worker then allocates more.
 
 use super::drawer::MOST_WAITING;
 use super::memory::Picture;
 use super::stale::{add, whole};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 
-/// One is on screen, one is written; a flip is over before the next frame is copied.
+/// One buffer is on screen and one is written: a flip is done before the next frame is copied.
 pub(super) const FEWEST: usize = 2;
 
-/// The number that every lent buffer has: there is one shadow.
+/// The slot of every lent buffer, since there is one shadow.
 const SHADOW: usize = 0;
 
 struct Slot {
     picture: Picture,
-    /// Where it differs from the shadow.
+    /// The region in which it differs from the shadow.
     stale: Vec<PixelRect>,
 }
 
@@ -39,28 +38,27 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Copies into these pictures of `size` pixels, at least [`FEWEST`] and black.
+    /// A shadow for these pictures of `size` pixels: at least [`FEWEST`], all black.
     pub fn new(pictures: Vec<Picture>, size: (i32, i32)) -> Self {
         let slots = pictures.into_iter().map(|picture| slot(picture, size)).collect();
         Shadow { slots, size, shadow: Some(PixelBuffer::new(size.0, size.1)), known: false }
     }
 
-    /// How many frames may wait behind the one on its way to the screen.
+    /// How many frames may wait behind the frame in flight.
     pub fn most_waiting(&self) -> usize {
         self.slots.len() - FEWEST
     }
 
-    /// Whether there may be more pictures, and all that there are are in use.
+    /// Whether all pictures are in use and another may be allocated.
     pub fn wants_more(&self) -> bool {
         self.slots.len() < FEWEST + MOST_WAITING && !self.slots.iter().any(|slot| slot.picture.is_free())
     }
 
-    /// There is one more.
     pub fn add(&mut self, picture: Picture) {
         self.slots.push(slot(picture, self.size));
     }
 
-    /// Any of the pictures.
+    /// Any picture of the pool.
     pub fn first(&self) -> Option<Picture> {
         self.slots.first().map(|slot| slot.picture.clone())
     }
@@ -71,16 +69,16 @@ impl Shadow {
         Some(Buffer { storage: BufferStorage::Memory(pixels), age: u32::from(self.known), slot: SHADOW })
     }
 
-    /// Takes the shadow back; nobody knows what is in it.
+    /// Takes the shadow back; its content counts as unknown.
     pub fn release(&mut self, buffer: Buffer) {
         self.known &= !self.is_ours(&buffer);
         self.put_back(buffer);
     }
 
-    /// A frame was composed: copies what one of the pictures lacks that nobody shows, and says what that was. Gives the
-    /// shadow back if there is no such picture.
+    /// Takes the shadow back with a composed frame, and copies the changes into a free picture. Returns the picture
+    /// and the copied rectangles. Gives the shadow back if no picture is free.
     pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(Picture, Vec<PixelRect>), Buffer> {
-        // One that was composed for another mode shows nothing that this one could.
+        // A shadow of another mode is given back, too: its frame does not fit this mode.
         let free = self.slots.iter().position(|slot| slot.picture.is_free());
         let Some(free) = free.filter(|_| self.is_ours(&buffer)) else { return Err(buffer) };
         if !self.known {
@@ -105,7 +103,7 @@ impl Shadow {
         }
     }
 
-    /// Whether it is the shadow that was lent, not that of a mode before.
+    /// Whether `buffer` is the lent shadow, and not that of an earlier mode.
     fn is_ours(&self, buffer: &Buffer) -> bool {
         let BufferStorage::Memory(pixels) = &buffer.storage else { return false };
         self.shadow.is_none() && (pixels.width, pixels.height) == self.size

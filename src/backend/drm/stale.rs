@@ -1,17 +1,17 @@
-//! Where a buffer differs from the newest frame.
+//! The stale region of a buffer: where it differs from the newest frame.
 
 use crate::backend::PixelRect;
 
-/// More rectangles than this are copied as the one around them all.
+/// More rectangles than this are replaced by their bounding box.
 const MOST_RECTANGLES: usize = 16;
 
-/// All of a picture.
+/// A rectangle that covers a whole picture.
 pub(super) fn whole((width, height): (i32, i32)) -> PixelRect {
     PixelRect { x: 0, y: 0, width, height }
 }
 
-/// Adds damage. What lies within another rectangle is left out: most frames change what the one before changed, and it
-/// would be copied twice. Many rectangles become one.
+/// Adds damage. Rectangles within other rectangles are dropped, since most frames change the same place as the frame
+/// before, and it would be copied twice. Many rectangles become their bounding box.
 pub(super) fn add(stale: &mut Vec<PixelRect>, damage: &[PixelRect]) {
     for rect in damage {
         if !stale.iter().any(|known| contains(known, rect)) {

@@ -1,31 +1,31 @@
-//! What the kernel was told of a CRTC's planes, so that a flip says only what is new. Pure.
+//! The committed state of a CRTC's planes, so that a flip sets only properties that change. Pure.
 //!
 //! ```text
-//!   nothing known ─ lit, or a flip taken ─► known ─ another flip ─► what differs
+//!   unknown ─ a modeset or flip succeeded ─► known ─ another flip ─► only the difference
 //!        ▲                                    │
 //!        └── a commit failed · another session had the device · switched off
 //! ```
 //!
-//! The kernel keeps what it is not told, but for two: the fence and the damage of a picture go with one commit.
+//! The kernel keeps all properties that a commit does not set, except two: a picture's fence and its damage clips count
+//! for one commit.
 
 use smithay::backend::drm::{PlaneConfig, PlaneState};
 use smithay::reexports::drm::control::{framebuffer, plane};
 use smithay::utils::{Buffer, Physical, Rectangle};
 
-/// What has to be said of a plane.
+/// The properties of a plane that a commit has to set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Say {
-    /// All is as it was.
+    /// No property: the plane stays as it is.
     Nothing,
-    /// Only which picture it shows, and what goes with that.
+    /// The framebuffer, its fence and its damage clips.
     Picture,
-    /// The same, and the row of its memory at which the picture begins.
+    /// The same, and the source row at which the picture begins.
     Part,
-    /// Everything.
     All,
 }
 
-/// What a plane shows, and where.
+/// The committed configuration of a visible plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shows {
     picture: framebuffer::Handle,
@@ -48,24 +48,25 @@ impl Shows {
     }
 }
 
-/// How two pictures differ, besides in which memory they are.
+/// The difference between two configurations, apart from the framebuffer.
 enum Differs {
-    /// They begin at different rows.
+    /// Only the source row differs.
     ByPart,
     ByPlace,
 }
 
-/// What the kernel has of one CRTC.
+/// The committed state of one CRTC.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// `None`: dark. Of planes that are not named here nothing is known.
+    /// `None`: off. The state of planes that are not listed is unknown.
     planes: Vec<(plane::Handle, Option<Shows>)>,
-    /// Whether the rate varies.
+    /// The committed `VRR_ENABLED`, if it is known.
     vrr: Option<bool>,
 }
 
 impl Told {
-    /// What a commit has to say of this plane. `again`: the same picture counts as a new one, as its pixels may be.
+    /// The properties that a commit has to set for this plane. `again`: the same framebuffer counts as a new one,
+    /// as its pixels may be new.
     pub fn say(&self, state: &PlaneState<'_>, again: bool) -> Say {
         let Some((_, known)) = self.planes.iter().find(|(plane, _)| *plane == state.handle) else { return Say::All };
         match (known, &state.config) {
@@ -84,12 +85,12 @@ impl Told {
         }
     }
 
-    /// Whether the kernel was told that the rate varies, or that it does not, and that the CRTC is lit.
+    /// Whether the kernel has this value of `VRR_ENABLED`, and the CRTC is on.
     pub fn knows_vrr(&self, vrr: bool) -> bool {
         self.vrr == Some(vrr)
     }
 
-    /// The kernel has taken these.
+    /// The kernel has accepted these states.
     pub fn learn(&mut self, planes: &[PlaneState<'_>], vrr: bool) {
         for state in planes {
             let shows = state.config.as_ref().map(Shows::of);
@@ -101,12 +102,12 @@ impl Told {
         self.vrr = Some(vrr);
     }
 
-    /// Nothing is known any more: the next commit says everything.
+    /// The state is unknown from now on: the next commit sets everything.
     pub fn forget(&mut self) {
         *self = Told::default();
     }
 
-    /// Nothing is known of this plane any more.
+    /// The state of this plane is unknown from now on.
     pub fn forget_plane(&mut self, plane: plane::Handle) {
         self.planes.retain(|(known, _)| *known != plane);
     }
@@ -125,7 +126,7 @@ mod tests {
         smithay::reexports::drm::control::from_u32(number).unwrap()
     }
 
-    /// Plane 1 with picture `picture` at the left edge `x`.
+    /// Plane 1 with framebuffer `picture` and its left edge at `x`.
     fn shows(picture: u32, x: i32) -> PlaneState<'static> {
         PlaneState { handle: handle(1), config: Some(whole(handle(picture), (640, 480), (x, 0))) }
     }

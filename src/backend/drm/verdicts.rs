@@ -1,9 +1,9 @@
-//! What is known of what the driver shows on planes: its answers to test commits, by all that they depend on. Pure, but for
-//! the framebuffers that it holds.
+//! A cache of test commits: the combinations of planes that the driver accepts. Pure, but for the framebuffers that it
+//! holds.
 //!
 //! ```text
-//!   can_show ─► known: the answer
-//!            └► unknown: no, and ask ─► buffers imported by the worker ─► test commit by the presenter ─► learn ─► choose anew
+//!   can_show ─► cached: the result
+//!            └► unknown: false ─► worker: import ─► presenter: test commit ─► learn ─► planes are assigned again
 //! ```
 
 use std::collections::VecDeque;
@@ -14,14 +14,16 @@ use super::planes::Shown;
 use crate::backend::PixelRect;
 use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
 
-/// So many of the driver's answers are remembered: more than one latch asks for, whatever the number of windows. With fewer
-/// each question would push out the answer to another that is asked again.
+/// The size of the cache: more results than one latch needs, whatever the number of windows. With a smaller cache each
+/// test would evict a result that is needed again.
 const VERDICTS: usize = 64;
 
-/// All of an arrangement that a driver's answer depends on, as far as one can know. Where in its buffer a source lies is
-/// none of that while it lies on whole pixels: a view that scrolls is asked for once, not at each offset. Where pixels share
-/// their colours with their neighbours drivers may want it on even ones, which is told apart; one that wants more says so when
-/// it [refuses](Verdicts::refused) the frame, and that arrangement is composed from then on.
+/// The key of the cache: all properties of the planes on which a driver's answer depends, as far as known.
+///
+/// The position of a source rectangle is not part of it while the rectangle lies on whole pixels, so that a scrolled
+/// view is tested once and not at each offset. For formats with subsampled colours, drivers may need even positions, so
+/// odd positions are a key of their own. If a driver needs more, it [refuses](Verdicts::refused) the frame, and these
+/// planes are composed from then on.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shape(Vec<PlaneShape>);
 
@@ -35,12 +37,12 @@ struct PlaneShape {
     target: PixelRect,
 }
 
-/// What of a source rectangle counts.
+/// The part of a source rectangle that matters to the driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SourceShape {
-    /// It lies on whole pixels: its size, and which of its edges lie on odd ones where that counts.
+    /// All edges on whole pixels: its size, and whether its left and top edges are odd, where that matters.
     Whole { width: f64, height: f64, odd: (bool, bool) },
-    /// It does not: the driver filters, and may only do so here.
+    /// Some edges within pixels: the driver filters, and may do so only at this position.
     Fractional(SourceRect),
 }
 
@@ -55,8 +57,8 @@ impl SourceShape {
     }
 }
 
-/// Whether each pixel of this format has colours of its own, red, green and blue, as `drm_fourcc.h` names such: `XR24`, `AB48`,
-/// `RG16`. Of one that is not known it is taken that it has not.
+/// Whether each pixel of this format has red, green and blue values of its own, by its name in `drm_fourcc.h`: `XR24`,
+/// `AB48`, `RG16`. Unknown formats count as subsampled.
 fn has_own_colours(format: u32) -> bool {
     matches!(&format.to_le_bytes()[..2], b"XR" | b"AR" | b"XB" | b"AB" | b"RX" | b"RA" | b"BX" | b"BA" | b"RG" | b"BG")
 }
@@ -79,7 +81,7 @@ impl Shape {
     }
 }
 
-/// What became of a question.
+/// The state of a test commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Asked,
@@ -87,42 +89,42 @@ enum Verdict {
     No,
 }
 
-/// A client's buffer that was to be shown.
+/// The framebuffer of a client's buffer.
 struct Import {
     memory: Weak<DeviceMemory>,
     frame: Frame,
 }
 
 enum Frame {
-    /// It is being imported.
+    /// The import is under way.
     Asked,
     There(Arc<ClientFrame>),
-    /// The driver cannot show it, whatever plane is asked.
+    /// The import failed: no plane can show the buffer.
     Refused,
 }
 
-/// What is to be done so that the answer is known.
+/// The result of a lookup, or the next step towards it.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// It is known.
     Known(bool),
-    /// These are to be imported; others are on their way.
+    /// Import these buffers; imports of further buffers may be under way.
     Import(Vec<Arc<DeviceMemory>>),
-    /// The driver is to be asked.
+    /// Make a test commit.
     Test(Shown),
 }
 
-/// What one pipe knows.
+/// The cache of one pipe.
 #[derive(Default)]
 pub(super) struct Verdicts {
     known: VecDeque<(Shape, Verdict)>,
     imports: Vec<Import>,
-    /// Somebody was told no who might be told yes by now.
+    /// A lookup returned "no" only because the result was not known yet.
     disappointed: bool,
 }
 
 impl Verdicts {
-    /// Whether the driver shows `planes`, or what is to be done to know. What it says to do counts as done.
+    /// Whether the driver shows `planes`, or the next step to find out. The caller must take that step: it counts
+    /// as taken.
     pub fn ask(&mut self, planes: &Planes) -> Answer {
         let shape = Shape::of(planes);
         let verdict = self.known.iter().find(|(known, _)| *known == shape).map(|(_, verdict)| *verdict);
@@ -163,7 +165,7 @@ impl Verdicts {
         }
     }
 
-    /// These with their framebuffers; `None` if one is not there.
+    /// The planes with their framebuffers; `None` if a framebuffer is missing.
     pub fn with_frames(&self, planes: Planes) -> Option<Shown> {
         let frame = |content: &PlaneContent| match self.frame(&content.memory) {
             Some(Frame::There(frame)) => Some(frame.clone()),
@@ -173,7 +175,7 @@ impl Verdicts {
         Some(Shown { planes, frames })
     }
 
-    /// A buffer was imported, or cannot be. Returns whether somebody should ask again.
+    /// Records the result of an import. Returns whether planes should be assigned again.
     pub fn imported(&mut self, memory: &Weak<DeviceMemory>, frame: Option<Arc<ClientFrame>>) -> bool {
         let is_there = frame.is_some();
         if let Some(known) = self.imports.iter_mut().find(|known| known.memory.ptr_eq(memory)) {
@@ -183,17 +185,17 @@ impl Verdicts {
         is_there && std::mem::take(&mut self.disappointed)
     }
 
-    /// The driver has answered; `None`: it could not be asked, and may be the next time. Returns whether somebody should ask
-    /// again.
+    /// Records the result of a test commit; `None` if it could not be made, and may be tried again. Returns whether
+    /// planes should be assigned again.
     pub fn learn(&mut self, shape: Shape, shows: Option<bool>) -> bool {
-        // One that was forgotten meanwhile was asked under other circumstances.
+        // A test that was forgotten meanwhile was made in another mode or by another session.
         let Some(index) = self.known.iter().position(|(known, verdict)| *known == shape && *verdict == Verdict::Asked)
         else {
             return false;
         };
         let Some(shows) = shows else {
             self.known.remove(index);
-            // Not at once: whatever was in the way may still be.
+            // Do not retry at once: the obstacle may still be there.
             self.disappoint();
             return false;
         };
@@ -201,27 +203,28 @@ impl Verdicts {
         shows && std::mem::take(&mut self.disappointed)
     }
 
-    /// The driver refused a frame with these.
+    /// The driver refused a frame with these planes.
     pub fn refused(&mut self, planes: &Planes) {
         self.remember(Shape::of(planes), Verdict::No);
     }
 
-    /// Somebody was told no while nobody could know.
+    /// A lookup failed only because the result is not known yet.
     pub fn disappoint(&mut self) {
         self.disappointed = true;
     }
 
-    /// Whether somebody should ask again, now that it can be known.
+    /// Whether planes should be assigned again, now that results can be known.
     pub fn take_disappointed(&mut self) -> bool {
         std::mem::take(&mut self.disappointed)
     }
 
-    /// The mode has changed, or somebody else had the device: the driver may think differently.
+    /// Clears the results: the mode has changed, or another session had the device, so the driver may answer
+    /// differently.
     pub fn forget(&mut self) {
         self.known.clear();
     }
 
-    /// Lets go of the framebuffers of buffers that are gone.
+    /// Drops the framebuffers of destroyed buffers.
     pub fn forget_gone(&mut self) {
         self.imports.retain(|import| import.memory.strong_count() > 0);
     }
@@ -256,7 +259,7 @@ mod tests {
         Planes { direct: None, overlays: vec![content] }
     }
 
-    /// A framebuffer of no device: the worker that is to give it back finds nothing there.
+    /// A framebuffer without a device: the worker that frees it gets an error.
     fn frame() -> Option<Arc<ClientFrame>> {
         use smithay::backend::drm::DrmDeviceFd;
         use smithay::utils::DeviceFd;

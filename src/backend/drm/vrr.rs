@@ -1,8 +1,8 @@
-//! Variable refresh: whether a monitor is told to wait for frames, and between which rates.
+//! Variable refresh rate: whether it is enabled, and its range of rates.
 //!
-//! It is on where somebody wants a range of rates, the driver says that the monitor can (`vrr_capable`) and the CRTC has
-//! the switch (`VRR_ENABLED`). The fastest rate is the mode's; the slowest is the wish's or the monitor's own, whichever
-//! is faster: below that the driver repeats pictures by itself.
+//! It is enabled if the configuration asks for a range of rates, the driver reports that the monitor supports it
+//! (`vrr_capable`) and the CRTC has the property (`VRR_ENABLED`). The fastest rate is the mode's. The slowest is the
+//! configured or the monitor's own, whichever is faster: below that the driver repeats frames by itself.
 
 use super::atomic::Atomic;
 use super::edid::{BLOCK, DESCRIPTOR, DESCRIPTORS, HEADER};
@@ -15,24 +15,24 @@ const MILLI: u32 = 1_000;
 /// The shortest and the longest interval between two refreshes.
 pub(super) type Range = (Span, Span);
 
-/// What a monitor says of its rates.
+/// The rates that a monitor states.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rates {
-    /// It can vary them, and so can its CRTC.
+    /// The monitor and the CRTC support variable refresh.
     capable: bool,
-    /// Its own slowest, in mHz.
+    /// The monitor's slowest rate, in mHz.
     slowest: Option<u32>,
 }
 
 impl Rates {
-    /// Of a monitor that gives this EDID.
+    /// The rates of the monitor with this EDID.
     pub fn of(edid: Option<&[u8]>, atomic: Option<&Atomic>) -> Self {
         let Some(atomic) = atomic else { return Rates::default() };
         let capable = atomic.has_vrr() && atomic.connector().value("vrr_capable") == Some(1);
         Rates { capable, slowest: edid.and_then(slowest_rate) }
     }
 
-    /// The range in `mode`, if `slowest` (mHz) is wanted and can be had.
+    /// The range in `mode`, if `slowest` (mHz) is configured and supported.
     pub fn range(self, name: &str, mode: Mode, slowest: Option<u32>) -> Option<Range> {
         let range = slowest.and_then(|slowest| range(mode, slowest, self.slowest)).filter(|_| self.capable);
         if range.is_none() && slowest.is_some() {
@@ -42,19 +42,19 @@ impl Rates {
     }
 }
 
-/// What `wanted` (mHz) and the monitor's own slowest rate leave of `mode`.
+/// The intervals between `mode` and the faster of `wanted` (mHz) and the monitor's own slowest rate.
 fn range(mode: Mode, wanted: u32, monitor: Option<u32>) -> Option<Range> {
     let slowest = wanted.max(monitor.unwrap_or(0));
     (slowest > 0 && slowest < mode.refresh).then(|| (mode.interval(), Span::from_millihertz(slowest)))
 }
 
-/// A descriptor of range limits (VESA E-EDID 1.4, table 3.26).
+/// First bytes of a display range limits descriptor (VESA E-EDID 1.4, table 3.26).
 const LIMITS: [u8; 4] = [0, 0, 0, 0xfd];
-/// Both vertical rates are 255 Hz higher than it says.
+/// Flags: both vertical rates are offset by 255 Hz.
 const BOTH_OFFSET: u8 = 0b11;
 const OFFSET: u32 = 255;
 
-/// The slowest vertical rate that the monitor names, in mHz; `None` if it names none or what it says is no EDID.
+/// The slowest vertical rate in an EDID, in mHz; `None` if there is none, or the bytes are no EDID.
 pub fn slowest_rate(edid: &[u8]) -> Option<u32> {
     let block = edid.get(..BLOCK)?;
     let sum = block.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
@@ -72,7 +72,7 @@ mod tests {
 
     const MODE: Mode = Mode { width: 2560, height: 1440, refresh: 144_000 };
 
-    /// A base block with one descriptor, the second, and a checksum that is right.
+    /// A base block with this as its second descriptor, and a correct checksum.
     fn edid(descriptor: &[u8]) -> Vec<u8> {
         let mut block = vec![0; BLOCK];
         block[..8].copy_from_slice(&HEADER);
@@ -105,7 +105,7 @@ mod tests {
         let spans = |slowest| Some((MODE.interval(), Span::from_millihertz(slowest)));
         assert_eq!(range(MODE, 30_000, Some(48_000)), spans(48_000));
         assert_eq!(range(MODE, 60_000, Some(48_000)), spans(60_000));
-        assert_eq!(range(MODE, 60_000, None), spans(60_000), "nobody knows better");
+        assert_eq!(range(MODE, 60_000, None), spans(60_000), "the monitor states no limit");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The worker: one thread per device, of the ordinary class, for whatever may block and no flip waits for. It asks monitors
-//! what they are, makes memory and gives it back, and imports clients' buffers.
+//! The worker: one ordinary thread per device, for calls that may block and that no flip waits for. It probes monitors,
+//! allocates and frees memory, and imports clients' buffers.
 //!
 //! ```text
 //!   main thread, presenters ─► jobs ─► │ one after the other │ ─► answers ─► main thread
@@ -12,48 +12,48 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::DrmError;
 use super::post::{Inbox, Mailbox, queue};
 
-/// How nice it is, as nice(1) counts: the main thread is at 0, and frames wait for that one. A third of its share is enough
-/// for what is asked here to be done within some refreshes also where the only CPU is busy.
+/// Its nice value. The main thread has 0, because frames wait for it. With a third of the main thread's share, jobs
+/// finish within some refreshes even where the only CPU is busy.
 const NICENESS: i32 = 5;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Has things done on the worker of a device. It ends when the last of these is gone.
+/// A handle that queues jobs for a device's worker. The thread ends when the last handle is dropped.
 #[derive(Clone)]
 pub(super) struct Jobs(Mailbox<Job>);
 
 impl Jobs {
-    /// Starts a worker.
+    /// Starts a worker thread; an error if there is no thread or queue.
     pub fn start() -> Result<Self, DrmError> {
-        let failed = |error| DrmError::Device { what: "a worker", error };
+        let failed = |error| DrmError::Device { what: "the worker cannot be started", error };
         let (jobs, asked) = queue().map_err(failed)?;
         let thread = std::thread::Builder::new().name("drm worker".to_owned());
         thread.spawn(move || run(asked)).map_err(failed)?;
         Ok(Jobs(jobs))
     }
 
-    /// Has `job` done there, after what was asked before. Never waits.
+    /// Queues `job` behind earlier jobs. Never blocks.
     pub fn ask(&self, job: impl FnOnce() + Send + 'static) {
         self.0.send(Box::new(job));
     }
 
-    /// Lets go of something there.
+    /// Drops a value on the worker.
     pub fn give_back(&self, what: impl Send + 'static) {
         self.ask(move || drop(what));
     }
 }
 
 fn run(mut asked: Inbox<Job>) {
-    // Of the calling thread, on Linux. Where it is not niced it is in the way more often.
+    // On Linux this changes the calling thread only. If it fails, the worker delays the main thread more often.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     loop {
-        // Before it is looked whether there is anything: what is sent meanwhile wakes again.
+        // Clear the wake-up before reading the queue, so that a job sent meanwhile wakes the thread again.
         asked.quiet();
         let closed = asked.is_closed();
         while let Some(job) = asked.take() {
-            // What comes after is none of its business: other sessions want the device, monitors are plugged in.
+            // Later jobs must still run after a panic: other sessions want the device, monitors are plugged in.
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
-                tracing::error!("the worker of a display device has panicked over something; it goes on with the next");
+                tracing::error!("a job on the worker of a display device has panicked; the next job runs");
             }
         }
         if closed {
@@ -75,7 +75,7 @@ mod tests {
     fn a_job_that_panics_takes_no_other_with_it() {
         let jobs = Jobs::start().unwrap();
         let (done, told) = std::sync::mpsc::channel();
-        jobs.ask(|| panic!("as a driver's answer that nobody thought of"));
+        jobs.ask(|| panic!("as an unexpected answer of a driver would"));
         jobs.ask(move || done.send("the next one").unwrap());
         assert_eq!(told.recv(), Ok("the next one"));
     }

@@ -1,4 +1,4 @@
-//! What the worker of a device knows and does: opens it, looks at its connectors, makes outputs of them.
+//! The worker's state of a device: it opens the device, scans its connectors and sets up outputs.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -31,10 +31,10 @@ use super::{DrmError, ModeWish, edid, fence, kms, mode};
 use crate::backend::Identity;
 use upbeat_timing::time::{Clock, MonotonicClock};
 
-/// The kernel's display without hardware.
+/// The kernel's virtual display driver.
 const SIMULATED: &str = "vkms";
 
-/// What was found out, for the main thread.
+/// A result for the main thread.
 pub(super) enum Finding {
     Opened { device: DrmDeviceFd, driver: String },
     Failed(DrmError),
@@ -46,7 +46,7 @@ pub(super) enum Finding {
     Unknown(DrmError),
 }
 
-/// Where findings go.
+/// Sends results and wakes the main thread.
 #[derive(Clone)]
 pub(super) struct Reports {
     found: Mailbox<Finding>,
@@ -64,14 +64,13 @@ impl Reports {
     }
 }
 
-/// Says which mode is wanted of a monitor, by what it is plugged into and what it says that it is.
+/// Returns the configured mode of a monitor, by its connector and identity.
 pub(super) type Wishes = Box<dyn Fn(&str, Option<&Identity>) -> ModeWish + Send>;
 
-/// What is to be looked for.
+/// A request to scan the connectors.
 pub(super) struct Scan {
-    /// Which mode is wanted of a monitor.
     pub wish: Wishes,
-    /// Who draws into its buffers.
+    /// The renderer for the outputs' buffers.
     pub drawer: Box<dyn Drawer>,
 }
 
@@ -83,14 +82,13 @@ struct Driven {
     thread: JoinHandle<()>,
 }
 
-/// One device.
 pub(super) struct Workshop {
-    /// What is to be looked for; the newest counts.
+    /// Pending scan requests; only the newest counts.
     scans: Inbox<Scan>,
     device: Option<DrmDevice>,
     driver: String,
     driven: Vec<Driven>,
-    /// Outputs whose presenters are about to end; their CRTCs are free then.
+    /// Outputs whose presenters are about to end, which frees their CRTCs.
     leaving: Vec<Driven>,
 }
 
@@ -99,7 +97,7 @@ impl Workshop {
         Workshop { scans, device: None, driver: String::new(), driven: Vec::new(), leaving: Vec::new() }
     }
 
-    /// Opens the device.
+    /// Opens the device and reports the result.
     pub fn open(&mut self, descriptor: OwnedFd, reports: &Reports) {
         match self.take_over(descriptor) {
             Ok(device) => reports.say(Finding::Opened { device, driver: self.driver.clone() }),
@@ -108,14 +106,18 @@ impl Workshop {
     }
 
     fn take_over(&mut self, descriptor: OwnedFd) -> Result<DrmDeviceFd, DrmError> {
-        // Several threads read its events, and none of them waits for any.
+        // Several threads read its events, so no read may block.
         let flags = rustix::fs::fcntl_getfl(&descriptor);
         let set = flags.and_then(|flags| rustix::fs::fcntl_setfl(&descriptor, flags | rustix::fs::OFlags::NONBLOCK));
-        set.map_err(|error| DrmError::Device { what: "its events", error: error.into() })?;
+        set.map_err(|error| DrmError::Device {
+            what: "the device's events cannot be read without blocking",
+            error: error.into(),
+        })?;
         let descriptor = DrmDeviceFd::new(DeviceFd::from(descriptor));
-        // The console's framebuffer is left alone until our first frame: no flicker of black. The events are read by the
-        // presenters instead of by Smithay's source.
-        let (device, _events) = DrmDevice::new(descriptor, false).map_err(kms("it is no display device"))?;
+        // Keep the console's framebuffer until our first frame, so that the screen does not flicker black. The
+        // presenters read the events, not Smithay's source.
+        let (device, _events) =
+            DrmDevice::new(descriptor, false).map_err(kms("the device cannot be used for display"))?;
         let driver = device.get_driver().map(|driver| OsString::from(driver.name()));
         self.driver = driver.map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned());
         tracing::info!(driver = self.driver, atomic = device.is_atomic(), "display device");
@@ -124,14 +126,14 @@ impl Workshop {
         Ok(descriptor)
     }
 
-    /// Another session has the device.
+    /// Another session takes the device.
     pub fn pause(&mut self) {
-        // They were told already, but for what was said since of a resume before this.
+        // The presenters were paused already, but an earlier `resume` may have been queued behind that.
         self.driven.iter().for_each(|driven| driven.presenter.send(Command::Pause));
         self.device.iter_mut().for_each(DrmDevice::pause);
     }
 
-    /// It is ours again: the presenters go on.
+    /// The device is ours again: resumes the presenters.
     pub fn resume(&mut self) {
         if let Some(Err(error)) = self.device.as_mut().map(|device| device.activate(false)) {
             tracing::error!(%error, "a display device cannot be used again");
@@ -140,8 +142,8 @@ impl Workshop {
         self.driven.iter().for_each(|driven| driven.presenter.send(Command::Resume));
     }
 
-    /// Another session may have had our monitors on other CRTCs. Each presenter lights its own, and none could be the first:
-    /// then all start from darkness.
+    /// Another session may have driven our monitors with other CRTCs. Each presenter makes its own modeset, and
+    /// none of them could go first, so all outputs are switched off before.
     fn disentangle(&mut self) {
         let Some(device) = self.device.as_ref().filter(|device| device.is_atomic()) else { return };
         let ours: Vec<_> = self.driven.iter().map(|driven| (driven.connector, driven.crtc)).collect();
@@ -154,19 +156,20 @@ impl Workshop {
         }
     }
 
-    /// Looks at the connectors, unless that was done since it was asked for: a plug that does not sit well asks many times at
-    /// once, each time a monitor is asked it may take seconds, and what comes after waits.
+    /// Scans the connectors, unless no request is pending. A loose plug causes many requests at once, and a probe
+    /// may take seconds, during which other jobs wait. So requests are merged.
     pub fn scan(&mut self, jobs: &Jobs, reports: &Reports) {
-        // Another session has it: what is wanted stays for the scan that follows its return.
+        // While another session has the device the request stays queued for the scan after its return.
         let Some(device) = self.device.as_ref().filter(|device| device.is_active()) else { return };
         let Some(Scan { wish, mut drawer }) = std::iter::from_fn(|| self.scans.take()).last() else { return };
         let mut monitors = match connectors::plugged(device, true) {
             Ok(monitors) => monitors,
             Err(error) => return reports.say(Finding::Unknown(error)),
         };
-        // Those that are lit keep their CRTCs: one that another was given could not be taken from them by its commits.
+        // Active monitors come first and keep their CRTCs: another output's commit could not take an active
+        // CRTC from them.
         monitors.sort_by_key(|monitor| monitor.connector.current_encoder().is_none());
-        // One whose presenter has panicked is lit anew.
+        // An output whose presenter has panicked is set up again.
         let is_there = |driven: &Driven| {
             !driven.thread.is_finished() && monitors.iter().any(|known| known.connector.handle() == driven.connector)
         };
@@ -191,10 +194,10 @@ impl Workshop {
         reports.say(Finding::Scanned);
     }
 
-    /// Nothing is driven any more.
+    /// Ends the presenters of all outputs.
     pub fn forget_outputs(&mut self, reports: &Reports) {
         for driven in std::mem::take(&mut self.driven) {
-            // The main thread may hear only now that it was plugged in: then it has to hear that it is gone, too.
+            // The message that it was plugged in may be still unread, so always send this one after it.
             reports.say(Finding::Unplugged(driven.connector));
             self.leave(driven);
         }
@@ -206,7 +209,7 @@ impl Workshop {
         self.leaving.push(driven);
     }
 
-    /// Waits for the end of those that had this CRTC or planes that others could use.
+    /// Waits for the presenters that are about to end, which frees their CRTCs and planes.
     fn see_off(&mut self) {
         for driven in self.leaving.drain(..) {
             if driven.thread.join().is_err() {
@@ -232,7 +235,7 @@ impl Workshop {
         let wish = wish(&name, identity.as_ref());
         let handle = connectors::crtc_for(device, monitor, &taken).ok_or(DrmError::NoCrtc { name: name.clone() })?;
         let mode = mode::choose(&name, monitor.connector.modes(), wish).or_else(|error| {
-            // A wrong configuration shall not leave the monitor dark.
+            // A wrong configuration must not leave the monitor dark.
             tracing::error!(%error, "the preferred mode is used instead");
             mode::choose(&name, monitor.connector.modes(), ModeWish::default())
         })?;
@@ -282,7 +285,7 @@ impl Workshop {
         Ok((facts, scanout, ends))
     }
 
-    /// Starts a presenter for a CRTC, and makes it and the others known to each other.
+    /// Starts a presenter for a CRTC, and introduces it and the other presenters to each other.
     fn present(
         &mut self,
         flipper: Flipper,
@@ -292,7 +295,7 @@ impl Workshop {
     ) -> Result<Ends, DrmError> {
         let device = self.device.as_ref().ok_or_else(gone)?;
         let monotonic = device.get_driver_capability(DriverCapability::MonotonicTimestamp);
-        let failed = |error| DrmError::Device { what: "a queue", error };
+        let failed = |error| DrmError::Device { what: "the presenter's queue cannot be created", error };
         let (answers, news) = queue().map_err(failed)?;
         let surroundings = Surroundings {
             device: device.device_fd().clone(),
@@ -303,7 +306,7 @@ impl Workshop {
         };
         let (presenter, thread) = presenter::start(flipper, surroundings)?;
         for other in &self.driven {
-            // Before it commits anything: whoever reads its first event knows whose that is.
+            // Send this before its first commit, so that every presenter can forward its first event.
             other.presenter.send(Command::Meet(crtc, presenter.clone()));
             presenter.send(Command::Meet(other.crtc, other.presenter.clone()));
         }
@@ -313,17 +316,17 @@ impl Workshop {
 }
 
 fn gone() -> DrmError {
-    DrmError::Device { what: "anything", error: std::io::ErrorKind::NotConnected.into() }
+    DrmError::Device { what: "the device is not open", error: std::io::ErrorKind::NotConnected.into() }
 }
 
-/// What an output is driven with.
+/// The CRTC and the planes of an output.
 struct Found {
     crtc: Crtc,
     overlays: Vec<(PlaneInfo, PlaneClaim)>,
     cursor: Option<PlaneClaim>,
 }
 
-/// Takes a CRTC, and planes that nobody else uses.
+/// Claims a CRTC and free planes.
 fn find(
     device: &mut DrmDevice,
     handle: crtc::Handle,
@@ -331,7 +334,7 @@ fn find(
     mode: DrmMode,
 ) -> Result<Found, DrmError> {
     if !device.is_atomic() {
-        // Legacy modesetting knows no planes but for the cursor's, which it has no use for.
+        // Legacy modesetting has no planes besides the cursor plane, which we do not use there.
         let surface = device.create_surface(handle, mode, &[connector]).map_err(kms("no CRTC could be set up"))?;
         return Ok(Found { crtc: Crtc::of_legacy(surface), overlays: Vec::new(), cursor: None });
     }
@@ -343,21 +346,21 @@ fn find(
     })?;
     let is_above = |info: &&PlaneInfo| match (info.zpos, primary.0.zpos) {
         (Some(overlay), Some(primary)) => overlay > primary,
-        // Nobody says: overlays lie above.
+        // Without `zpos`, overlays lie above the primary plane.
         _ => true,
     };
     let overlays: Vec<_> = planes.overlay.iter().filter(is_above).filter_map(claim).take(MOST_OVERLAYS).collect();
     let cursor = planes.cursor.iter().find_map(claim).map(|(_, claim)| claim);
     let ours = overlays.iter().map(|(_, claim)| claim).chain(&cursor).map(PlaneClaim::plane);
     let ours: Vec<_> = std::iter::once(primary.0.handle).chain(ours).collect();
-    let unknown = |error| DrmError::Device { what: "its properties", error };
+    let unknown = |error| DrmError::Device { what: "the properties of a CRTC cannot be read", error };
     let descriptor = device.device_fd().clone();
     let mut atomic = Atomic::new(&descriptor, handle, connector, ours.into_iter(), mode).map_err(unknown)?;
     atomic.leave(connectors::strays(device, handle, connector));
     Ok(Found { crtc: Crtc::of_atomic(descriptor, atomic, primary), overlays, cursor })
 }
 
-/// Lets the rate vary, if the driver takes that. Returns whether it does.
+/// Enables variable refresh if the driver accepts it in a test commit. Returns whether it does.
 fn vary(crtc: &mut Crtc, scanout: &Scanout, size: (i32, i32), name: &str) -> bool {
     let config = scanout.first().map(|picture| picture.on_plane(size));
     let plane = smithay::backend::drm::PlaneState { handle: crtc.primary().handle, config };
@@ -378,8 +381,8 @@ fn cursor_images(device: &DrmDeviceFd, claim: PlaneClaim, size: (i32, i32)) -> O
     Some((images.ok()?, claim))
 }
 
-/// Whether the kernel knows when this CRTC's last vblank was. A CRTC that is off says no, although its driver
-/// could: only a driver that cannot at all says "not supported".
+/// Whether the driver has a vblank counter. The query also fails for a CRTC that is off, so only the error "not
+/// supported" means that it has none.
 fn counts_vblanks(device: &DrmDevice, crtc: crtc::Handle) -> bool {
     let Some(index) = device.crtcs().iter().position(|other| *other == crtc) else { return false };
     let reply = device.wait_vblank(

@@ -1,12 +1,12 @@
-//! Telling whoever works for a fence by when that is wanted (`SYNC_IOC_SET_DEADLINE`, Linux 6.6).
+//! Deadline hints for fences (`SYNC_IOC_SET_DEADLINE`, Linux 6.6).
 //!
-//! A driver that knows may raise its clock in time; without the hint it sees an idle-looking GPU, and the frame is late
-//! although it need not be. It is a hint: nothing fails where nobody listens.
+//! With the hint a driver may raise its clock in time. Without it the GPU looks idle to the driver, and the frame may
+//! be late without need. It is only a hint: where it is not supported nothing fails.
 //!
 //! ```text
 //!   sync file ──────────────────────────► SET_DEADLINE ──► dma_fence ──► the driver's clock governor
 //!   dma-buf ── EXPORT_SYNC_FILE ──┘            │
-//!   eventfd, pipe ── no such call ── ignored   └── no such call: a kernel before 6.6, never asked again
+//!   eventfd, pipe ── no such call ── ignored   └── no such call: a kernel before 6.6, never tried again
 //! ```
 
 use std::os::fd::{AsFd, BorrowedFd};
@@ -17,11 +17,11 @@ use rustix::io::Errno;
 use super::{dma_buf, sync_file};
 use upbeat_timing::time::Instant;
 
-/// Whether the kernel is known not to take hints.
+/// Whether the kernel is known to lack the ioctl.
 static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 
-/// The fence behind `descriptor` is wanted at `deadline` (`CLOCK_MONOTONIC`). A sync file or a dma-buf, of which those are
-/// meant who write to it; anything else has nobody to tell.
+/// Asks that the fence behind `descriptor` signals by `deadline` (`CLOCK_MONOTONIC`). `descriptor` is a sync file, or a
+/// dma-buf whose writers are meant; any other descriptor is ignored.
 pub fn hint(descriptor: BorrowedFd<'_>, deadline: Instant) {
     if UNSUPPORTED.load(Ordering::Relaxed) {
         return;
@@ -29,9 +29,9 @@ pub fn hint(descriptor: BorrowedFd<'_>, deadline: Instant) {
     let exported = dma_buf::writers(descriptor).ok();
     let fence = exported.as_ref().map_or(descriptor, AsFd::as_fd);
     let told = sync_file::set_deadline(fence, deadline);
-    // Only from what is a sync file for sure anything can be learned about the kernel.
+    // Only a genuine sync file proves that the kernel lacks the ioctl.
     if lacks_call(told) && sync_file::is_one(fence) && !UNSUPPORTED.swap(true, Ordering::Relaxed) {
-        tracing::debug!("the kernel takes no deadlines for fences (it does from Linux 6.6 on)");
+        tracing::debug!("the kernel has no fence deadlines (Linux 6.6 and later have)");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The kernel's sync files (`linux/sync_file.h`): they know when they signalled.
+//! The kernel's sync files (`linux/sync_file.h`), which record the time at which they signalled.
 
 use std::os::fd::BorrowedFd;
 
@@ -6,21 +6,21 @@ use rustix::ioctl::{self, Setter, Updater, opcode};
 
 use upbeat_timing::time::Instant;
 
-/// `struct sync_file_info`.
+/// The kernel's `struct sync_file_info`.
 #[repr(C)]
 #[derive(Default)]
 struct SyncFileInfo {
     name: [u8; 32],
     status: i32,
     flags: u32,
-    /// In: how many fences there is room for, or zero to ask how many there are. Out: how many there are.
+    /// In: the capacity of the array, or zero to query the number of fences. Out: the number of fences.
     num_fences: u32,
     pad: u32,
     /// Address of an array of `SyncFenceInfo`.
     sync_fence_info: u64,
 }
 
-/// `struct sync_fence_info`.
+/// The kernel's `struct sync_fence_info`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct SyncFenceInfo {
@@ -31,23 +31,23 @@ struct SyncFenceInfo {
     timestamp_ns: u64,
 }
 
-/// More fences merged into one than any renderer here makes.
+/// No renderer here merges more fences than this into one sync file.
 const MOST_FENCES: usize = 64;
 
 type FileInfo<'a> = Updater<'a, { opcode::read_write::<SyncFileInfo>(b'>', 4) }, SyncFileInfo>;
 
-/// `struct sync_set_deadline`.
+/// The kernel's `struct sync_set_deadline`.
 #[repr(C)]
 struct SyncSetDeadline {
     deadline_ns: u64,
-    /// Must be zero.
+    /// The kernel requires zero.
     pad: u64,
 }
 
 type SetDeadline = Setter<{ opcode::write::<SyncSetDeadline>(b'>', 5) }, SyncSetDeadline>;
 
-/// Says when the fence of a sync file is wanted (`CLOCK_MONOTONIC`). Fails with `ENOTTY` where `fd` is no sync file, or the
-/// kernel is older than 6.6.
+/// Asks that a sync file signals by `deadline` (`CLOCK_MONOTONIC`). Fails with `ENOTTY` where `fd` is no sync file, or
+/// the kernel is older than 6.6.
 pub(super) fn set_deadline(fd: BorrowedFd<'_>, deadline: Instant) -> rustix::io::Result<()> {
     let deadline = SyncSetDeadline { deadline_ns: deadline.as_nanos(), pad: 0 };
     // SAFETY: `SYNC_IOC_SET_DEADLINE` reads one `sync_set_deadline`, which `SyncSetDeadline` mirrors, and keeps nothing of
@@ -55,12 +55,13 @@ pub(super) fn set_deadline(fd: BorrowedFd<'_>, deadline: Instant) -> rustix::io:
     unsafe { ioctl::ioctl(fd, SetDeadline::new(deadline)) }
 }
 
-/// Whether it is a sync file.
+/// Whether `fd` is a sync file.
 pub(super) fn is_one(fd: BorrowedFd<'_>) -> bool {
     file_info(fd, &mut SyncFileInfo::default()).is_some()
 }
 
-/// When the last fence of a sync file signalled (`CLOCK_MONOTONIC`); `None` if one has not, or if it is no sync file.
+/// When the last fence of a sync file signalled (`CLOCK_MONOTONIC`); `None` if one is still pending, or if `fd` is no
+/// sync file.
 pub(super) fn signal_time(fd: BorrowedFd<'_>) -> Option<Instant> {
     let mut info = SyncFileInfo::default();
     file_info(fd, &mut info)?;

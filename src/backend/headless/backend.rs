@@ -1,4 +1,4 @@
-//! The headless backend: virtual outputs that come and go, and one descriptor to wait for all of them.
+//! The headless backend: virtual outputs that can be plugged and unplugged, behind one pollable descriptor.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,38 +13,33 @@ use super::output::HeadlessOutput;
 use crate::backend::{Display, Mode};
 use upbeat_timing::time::{Clock, MonotonicClock};
 
-/// Why an output could not be made.
+/// Why an output could not be added.
 #[derive(Debug, thiserror::Error)]
 pub enum HeadlessError {
-    /// There is one of that name.
+    /// An output of this name exists already.
     #[error("there is an output named {0} already")]
     NameTaken(String),
-    /// The mode or the options make no sense.
+    /// The mode or the options are invalid.
     #[error("output {name}: {source}")]
-    Options {
-        /// The output.
-        name: String,
-        /// What is wrong.
-        source: OptionsError,
-    },
+    Options { name: String, source: OptionsError },
     /// The system has no timer or descriptor left.
     #[error("no timer for a virtual output: {0}")]
     System(#[from] rustix::io::Errno),
 }
 
-/// An output came or went.
+/// An output was plugged or unplugged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HotplugEvent {
-    /// There is a new output; [`HeadlessBackend::output`] has it.
+    /// The name of the new output; [`HeadlessBackend::output`] returns it.
     Added(String),
-    /// The output is gone. It has reported [`DisplayEvent::Gone`](crate::backend::DisplayEvent::Gone).
+    /// The output is gone, and has reported [`DisplayEvent::Gone`](crate::backend::DisplayEvent::Gone).
     Removed(String),
 }
 
-/// Virtual outputs and the descriptor to wait for them.
+/// The virtual outputs, with one descriptor for all of them.
 ///
-/// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has something to do, and silent while no
-/// frame waits. A duplicate of it can be a level-triggered `calloop::generic::Generic` source.
+/// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has work to do, and never while no frame
+/// waits. A duplicate of it can be a level-triggered `calloop::generic::Generic` source.
 pub struct HeadlessBackend {
     epoll: Rc<OwnedFd>,
     clock: Rc<dyn Clock>,
@@ -53,19 +48,19 @@ pub struct HeadlessBackend {
 }
 
 impl HeadlessBackend {
-    /// A backend without outputs on the real clock.
+    /// A backend without outputs, on `CLOCK_MONOTONIC`.
     pub fn new() -> Result<Self, HeadlessError> {
         Self::with_clock(Rc::new(MonotonicClock))
     }
 
-    /// The same on another clock. The descriptor is of use only on `CLOCK_MONOTONIC`; a simulation calls
-    /// [`dispatch`](Self::dispatch) when [`next_event`](Self::next_event) says.
+    /// A backend on another clock. The descriptor works only with `CLOCK_MONOTONIC`; a simulation calls
+    /// [`dispatch`](Self::dispatch) at the time that [`next_event`](Self::next_event) returns.
     pub fn with_clock(clock: Rc<dyn Clock>) -> Result<Self, HeadlessError> {
         let epoll = Rc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
         Ok(HeadlessBackend { epoll, clock, outputs: Vec::new(), hotplug: VecDeque::new() })
     }
 
-    /// Plugs an output in.
+    /// Plugs in a new output.
     pub fn add_output(
         &mut self,
         name: &str,
@@ -83,7 +78,8 @@ impl HeadlessBackend {
         Ok(output)
     }
 
-    /// Unplugs an output. What waited is lost, and the output says that it is gone. Returns whether there was one.
+    /// Unplugs an output: its waiting frames are lost, and it reports that it is gone. Returns false if there is no
+    /// such output.
     pub fn remove_output(&mut self, name: &str) -> bool {
         let Some(index) = self.outputs.iter().position(|output| output.name() == name) else { return false };
         self.outputs.remove(index).unplug();
@@ -91,7 +87,7 @@ impl HeadlessBackend {
         true
     }
 
-    /// The output of that name.
+    /// The output of this name.
     pub fn output(&self, name: &str) -> Option<&HeadlessOutput> {
         self.outputs.iter().find(|output| output.name() == name)
     }
@@ -101,12 +97,12 @@ impl HeadlessBackend {
         &self.outputs
     }
 
-    /// Lets everything happen that is due by now, on all outputs; their events can be polled after.
+    /// Advances all outputs to now. Poll their events afterwards.
     pub fn dispatch(&mut self) {
         for output in &self.outputs {
             output.dispatch();
         }
-        // A fault script may have pulled a plug.
+        // A fault script may have unplugged an output.
         let hotplug = &mut self.hotplug;
         self.outputs.retain(|output| {
             let gone = output.is_gone();
@@ -117,12 +113,12 @@ impl HeadlessBackend {
         });
     }
 
-    /// When [`dispatch`](Self::dispatch) is wanted next; `None` while nothing waits.
+    /// When [`dispatch`](Self::dispatch) has work to do next; `None` while nothing waits.
     pub fn next_event(&self) -> Option<upbeat_timing::time::Instant> {
         self.outputs.iter().filter_map(HeadlessOutput::next_event).min()
     }
 
-    /// The next output that came or went, in order.
+    /// The next hotplug event, in order.
     pub fn poll_hotplug(&mut self) -> Option<HotplugEvent> {
         self.hotplug.pop_front()
     }

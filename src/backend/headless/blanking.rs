@@ -1,7 +1,7 @@
-//! How long a mode's vertical blanking lasts: what a frame loses before its scan-out starts.
+//! The vertical blanking of a mode, before which a frame must be complete.
 //!
-//! A virtual display has no blanking of its own. To be as strict as a real one it takes the timing that a monitor of
-//! that mode would have: CTA-861 for the television modes, VESA CVT 1.2 with reduced blanking (version 1) otherwise.
+//! A virtual display has no blanking of its own. To be as strict as a real display it takes the timing of a monitor
+//! with that mode: CTA-861 for the television modes, VESA CVT 1.2 with reduced blanking (version 1) otherwise.
 
 use crate::backend::Mode;
 use upbeat_timing::time::Span;
@@ -13,13 +13,13 @@ const CVT_RB_MIN_BLANK_LINES: i64 = 3 + 10 + 6;
 /// 640x480: 45 of 525 lines, the largest share of the standard modes.
 const VGA_BLANK_LINES: i64 = 45;
 const VGA_LINES: i64 = 480;
-/// Under this no driver can be trusted to make the vblank: `submit_lead` is never shorter.
+/// `submit_lead` is never shorter: no driver reliably makes the vblank with less.
 pub const SHORTEST_SUBMIT_LEAD: Span = Span::from_micros(500);
 
 /// (width, height, total lines) of the progressive CTA-861 formats; the line count is the same at all their rates.
 const CTA_TOTAL_LINES: [(i32, i32, i64); 4] =
     [(640, 480, 525), (1280, 720, 750), (1920, 1080, 1125), (3840, 2160, 2250)];
-/// The rates of those formats, in whole hertz; each exists at 1000/1001 of it too.
+/// The rates of these formats, in whole hertz; each exists at 1000/1001 of its rate too.
 const CTA_RATES: [u32; 7] = [24, 25, 30, 50, 60, 100, 120];
 
 /// The length of the vertical blanking of `mode`: from the end of the last visible line to the start of line 0.
@@ -30,7 +30,7 @@ pub fn vertical_blanking(mode: Mode) -> Span {
     interval.scale(total - visible, total)
 }
 
-/// How long before a vblank a frame must be complete, unless the user says otherwise.
+/// How long before a vblank a frame must be complete, unless the user configures another lead.
 pub fn default_submit_lead(mode: Mode) -> Span {
     vertical_blanking(mode).max(SHORTEST_SUBMIT_LEAD)
 }
@@ -45,11 +45,12 @@ fn cta_total_lines(mode: Mode) -> Option<i64> {
 }
 
 fn cvt_reduced_blank_lines(visible: i64, interval: Span) -> i64 {
-    // Faster than 1/460 µs there is no CVT timing; keep half of the interval for the picture.
+    // Above one frame per 460 µs there is no CVT timing; keep half of the interval for the picture.
     let blank = CVT_RB_MIN_BLANK_NANOS.min(interval.as_nanos() / 2).max(1);
     let active = (interval.as_nanos() - blank).max(1);
-    // Lines that fit into the blanking at the estimated line period `active / visible`, and one more (equation 10).
-    // The fewest lines that the standard allows would be most of the time of a tiny picture: no more than VGA's share.
+    // The lines that fit into the blanking at the estimated line period `active / visible`, plus one (equation 10).
+    // For a tiny picture the standard's minimum of lines would take most of the interval, so it is limited to VGA's
+    // share.
     let fewest = CVT_RB_MIN_BLANK_LINES.min(visible * VGA_BLANK_LINES / VGA_LINES);
     (blank * visible / active + 1).max(fewest)
 }
@@ -72,7 +73,7 @@ mod tests {
         assert_eq!(micros(640, 480, 59_940), 1_430);
         // `cvt -r 1920 1200 60`: 35 of 1235 lines.
         assert_eq!(micros(1920, 1200, 60_000), 472);
-        // A 2560x1440 monitor at 144 Hz: at least 460 µs, and less than one line more than that.
+        // A 2560x1440 monitor at 144 Hz: at least 460 µs, and less than one line above that.
         assert!((460..=465).contains(&micros(2560, 1440, 144_000)));
     }
 

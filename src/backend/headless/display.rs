@@ -1,8 +1,8 @@
 //! The virtual display as a state machine: frames and time go in, events come out.
 //!
 //! It does no I/O and reads no clock. It is *honest*: a frame counts for a vblank only if it was complete, that is
-//! submit had returned **and** its render fence had signalled, at or before `vblank − submit_lead`. That is decided
-//! from the times of those two things, so it does not matter how late anybody calls [`VirtualDisplay::advance`].
+//! submit had returned **and** its render fence had signalled, at or before `vblank − submit_lead`. Only these two
+//! times matter, not the time at which [`VirtualDisplay::advance`] is called.
 //!
 //! ```text
 //!             submit returned      fence signalled
@@ -12,9 +12,9 @@
 //!                  complete = the later of the two; scan-out = the first vblank ≥ complete + lead
 //! ```
 //!
-//! A rectangle of the front buffer does not wait for a vblank: it is written when submit returns, and lit in the refresh
-//! that is going on if the beam is still above it, and in the next one otherwise: that is told when its first row is. Where
-//! the beam was within it, it is torn. Memory that is shared is read as the beam passes (`front`).
+//! A front-buffer rectangle does not wait for a vblank: it is written when submit returns. It is lit in the current
+//! refresh if the beam is still above it, and otherwise in the next; it is reported when its first row is lit. If the
+//! beam was within it, it is torn. Shared client memory is read as the beam passes (`front`).
 
 mod shared;
 mod step;
@@ -37,33 +37,32 @@ use crate::backend::{
 };
 use upbeat_timing::time::{Instant, Span};
 
-/// Whether anything is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Power {
     On,
     Off,
-    /// Unplugged: for good.
+    /// The output was unplugged, for good.
     Gone,
 }
 
-/// The one frame that waits for its vblank.
+/// A frame that waits for its vblank.
 #[derive(Debug)]
 struct Pending {
     frame: FrameId,
     /// The new buffer; `None` when only the cursor plane moves.
     buffer: Option<Buffer>,
     cursor: Option<CursorPlane>,
-    /// When submit returned.
     submitted: Instant,
-    /// When its fence signalled; `None`: not yet.
+    /// When its fence signalled; `None` while it is pending.
     rendered: Option<Instant>,
-    /// Not shown before: a fault, or its refresh where frames may queue. Another that flips after this has taken it.
+    /// The frame is not shown before this time: because of a fault, or because of its refresh where frames may
+    /// queue. If the frame before it flips later than this, its refresh is taken.
     held_until: Instant,
-    /// It waited in the queue, which gives it to the device no sooner than it must.
+    /// It waited in the queue, which hands it to the device as late as possible.
     waited: bool,
 }
 
-/// One virtual output. All times are on the clock of whoever drives it.
+/// One virtual output. All times are on the caller's clock.
 pub struct VirtualDisplay {
     mode: Mode,
     options: OutputOptions,
@@ -72,22 +71,23 @@ pub struct VirtualDisplay {
     pool: BufferPool,
     panel: Panel,
     pending: Option<Pending>,
-    /// Frames that wait behind it, each for its own refresh.
+    /// Frames behind `pending`, each for its own refresh.
     queued: VecDeque<Pending>,
-    /// A front rectangle that is written when submit returns.
+    /// A front-buffer rectangle, to be written when submit returns.
     front_write: Option<FrontWrite>,
-    /// Memory that is scanned out as it stands.
+    /// Client memory that is scanned out without a copy.
     front: Option<Scanning>,
-    /// Rectangles of which the beam had passed some rows, or all: lit by the next refresh.
+    /// Front-buffer rectangles that were written after the beam had passed some or all of their rows: the next
+    /// refresh lights them.
     settling: Vec<Lit>,
     faults: FaultPlayer,
     reports: Reports,
-    /// The latest time that it was told.
+    /// The latest time that a caller passed.
     now: Instant,
 }
 
 impl VirtualDisplay {
-    /// A panel that is switched on and black.
+    /// A panel that is on and black.
     pub fn new(mode: Mode, options: OutputOptions, now: Instant) -> Result<Self, OptionsError> {
         options.validate(mode)?;
         let (shortest, longest) = options.intervals(mode);
@@ -110,17 +110,16 @@ impl VirtualDisplay {
         })
     }
 
-    /// Entries of each channel of the gamma table, if it has one.
+    /// Entries per channel of the gamma table; `None` without a table.
     pub fn gamma_size(&self) -> Option<u32> {
         self.options.gamma
     }
 
-    /// The mode in force.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// What it can do in this mode.
+    /// The features in the current mode.
     pub fn capabilities(&self) -> Capabilities {
         Capabilities {
             clock: ClockSource::Virtual,
@@ -139,7 +138,7 @@ impl VirtualDisplay {
         }
     }
 
-    /// Whether the plug was pulled.
+    /// Whether the output was unplugged.
     pub fn is_gone(&self) -> bool {
         self.power == Power::Gone
     }
@@ -149,13 +148,12 @@ impl VirtualDisplay {
         self.grid.last_at(now)
     }
 
-    /// How many rows the panel has read at `now` in the refresh that is going on; `None` before the first refresh. For
-    /// tests.
+    /// How many rows the panel has read at `now` in the current refresh; `None` before the first refresh. For tests.
     pub fn rows_read(&self, now: Instant) -> Option<i32> {
         self.grid.last_at(now).map(|refresh| self.panel.beam().lines_read(refresh.time, now))
     }
 
-    /// A copy of what is on screen, as a camera sees it, or as it would without the cursor; `None`: the panel is dark.
+    /// A copy of the screen, as a camera would see it, or the same without the cursor; `None` if the panel is dark.
     pub fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
         self.panel.image().map(|image| {
             let image = if with_cursor { image } else { image.without_cursor() };
@@ -165,17 +163,17 @@ impl VirtualDisplay {
         })
     }
 
-    /// The same for others to read.
+    /// The same, to be read later or on another thread.
     pub fn shot(&mut self, with_cursor: bool) -> Option<Shot> {
         self.panel.shot(with_cursor)
     }
 
-    /// Starts to look at the panel.
+    /// Adds a watch, which is called for each change of the panel's image.
     pub fn add_watch(&mut self, watch: Box<dyn Watch>) -> WatchId {
         self.panel.add_watch(watch)
     }
 
-    /// Ends a watch: what is on screen counts as over. Returns whether there was one.
+    /// Ends a watch: the image on screen counts as over. Returns false if there is no such watch.
     pub fn remove_watch(&mut self, id: WatchId, now: Instant) -> bool {
         self.advance(now);
         self.panel.remove_watch(id, now)
@@ -186,38 +184,38 @@ impl VirtualDisplay {
         if self.power == Power::On { self.pool.acquire() } else { None }
     }
 
-    /// Takes a buffer back unused.
+    /// Takes an unused buffer back.
     pub fn release(&mut self, buffer: Buffer) {
         self.pool.release(buffer);
     }
 
-    /// Whether there is an event to be polled.
+    /// Whether an event can be polled now.
     pub fn has_news(&self) -> bool {
         self.reports.is_due(self.now)
     }
 
-    /// The next event that may be told by the time it was last told, in order.
+    /// The next event that is due by the latest time passed, in order.
     pub fn poll_event(&mut self) -> Option<DisplayEvent> {
         self.reports.poll(self.now)
     }
 
-    /// Switches the panel on or off. Off it is black and holds no frame; its refreshes go on being counted.
+    /// Switches the panel on or off. While it is off it is black and has no frame, but its refreshes are still counted.
     pub fn set_power(&mut self, on: bool, now: Instant) {
         self.advance(now);
         self.switch_power(on, now);
     }
 
-    /// Whether it can have this mode.
+    /// Whether `mode` is valid.
     pub fn takes_mode(&self, mode: Mode) -> Result<(), OptionsError> {
         self.options.validate(mode)
     }
 
-    /// Changes the mode: the scan restarts at `now` with the next refresh number, and the screen is black.
+    /// Changes the mode: the screen goes black, and the next refresh starts at `now`.
     pub fn set_mode(&mut self, mode: Mode, now: Instant) -> Result<(), OptionsError> {
         self.reconfigure(mode, self.options.variable_refresh, now)
     }
 
-    /// Changes the mode, and the range of variable refresh (shortest and longest interval) with it.
+    /// Changes the mode together with the range of variable refresh (shortest and longest interval).
     pub fn reconfigure(
         &mut self,
         mode: Mode,
@@ -232,7 +230,7 @@ impl VirtualDisplay {
         Ok(())
     }
 
-    /// Pulls the plug, for good.
+    /// Unplugs the output, for good.
     pub fn unplug(&mut self, now: Instant) {
         self.advance(now);
         self.pull_plug(now);
@@ -296,8 +294,8 @@ impl VirtualDisplay {
         self.report_lost(pending.frame, reason, at);
     }
 
-    /// The next of the frames that wait takes its turn: the device is given it at `at`, when the one before it flipped. If
-    /// that one took its refresh, it gives way to the one behind it.
+    /// Hands the next queued frame to the device at `at`, when the frame before it flipped. A queued frame whose
+    /// refresh was taken by that flip is dropped if another waits behind it.
     fn promote(&mut self, at: Instant) {
         if self.pending.is_some() {
             return;

@@ -1,7 +1,7 @@
-//! When the virtual panel refreshes: a fixed grid, or a range of intervals.
+//! The refresh times of the virtual panel: a fixed grid, or a range of intervals.
 //!
-//! A fixed rate is the special case of a range whose ends are equal, so there is one formula and no drift: every
-//! refresh is computed from the base in whole nanoseconds, never by adding up.
+//! A fixed rate is a range whose ends are equal, so one formula serves both. Every refresh is computed from the base in
+//! whole nanoseconds and never by accumulation, so there is no drift.
 //!
 //! ```text
 //! fixed     base        +1          +2          +3
@@ -15,7 +15,7 @@ use upbeat_timing::time::{Instant, Span};
 
 pub use upbeat_record::recording::Refresh;
 
-/// The refreshes to come, as far as they do not depend on frames.
+/// The coming refreshes, as far as they do not depend on frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     base: Refresh,
@@ -24,19 +24,19 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid whose refresh number `base.sequence` starts at `base.time`. Intervals under a nanosecond count as one,
-    /// and `longest` is at least `shortest`.
+    /// A grid whose refresh number `base.sequence` starts at `base.time`. Intervals under a nanosecond count as one
+    /// nanosecond, and `longest` is at least `shortest`.
     pub fn new(base: Refresh, shortest: Span, longest: Span) -> Self {
         let shortest = shortest.max(Span::from_nanos(1));
         Grid { base, shortest, longest: longest.max(shortest) }
     }
 
-    /// The shortest distance between two refreshes; the only one at a fixed rate.
+    /// The shortest interval between two refreshes; at a fixed rate every interval.
     pub fn shortest(&self) -> Span {
         self.shortest
     }
 
-    /// The last refresh at or before `now`, if no frame changed the cadence since the base; `None` before the base.
+    /// The last refresh at or before `now`, provided no frame changed the cadence since the base; `None` before it.
     pub fn last_at(&self, now: Instant) -> Option<Refresh> {
         let elapsed = now.since(self.base.time);
         (!elapsed.is_negative()).then(|| self.repeated(elapsed.as_nanos() / self.longest.as_nanos()))
@@ -45,7 +45,7 @@ impl Grid {
     /// The first refresh after the base that starts at or after `due`.
     pub fn first_from(&self, due: Instant) -> Refresh {
         let elapsed = due.since(self.base.time).as_nanos().max(0);
-        // The panel repeats its picture `repeats` times before the interval in which `due` lies.
+        // The panel repeats its picture `repeats` times before the interval that contains `due`.
         let repeats = (elapsed.max(1) - 1) / self.longest.as_nanos();
         let earliest = self.repeated(repeats).time + self.shortest;
         Refresh { time: earliest.max(due), sequence: self.base.sequence + repeats as u64 + 1 }
@@ -57,13 +57,14 @@ impl Grid {
         self.repeated(elapsed / self.longest.as_nanos() + 1)
     }
 
-    /// When refresh number `sequence` starts if no frame comes before it; those before the base count as started then.
+    /// When refresh number `sequence` starts if no frame comes before it. Refreshes before the base get the base's
+    /// time.
     pub fn time_of(&self, sequence: u64) -> Instant {
         let ahead = i64::try_from(sequence.saturating_sub(self.base.sequence)).unwrap_or(i64::MAX);
         self.base.time + self.longest * ahead
     }
 
-    /// Goes on from `refresh`: it happened, with or without a new frame.
+    /// Makes `refresh` the new base: it has happened, with or without a new frame.
     pub fn rebase(&mut self, refresh: Refresh) {
         self.base = refresh;
     }

@@ -1,20 +1,20 @@
-//! What a camera would see of one refresh: the buffer on screen, rows that were rewritten too late, and the cursor.
+//! The image of one refresh as a camera would see it: the buffer on screen, rows that were rewritten too late, and the
+//! cursor.
 
 use super::grid::Refresh;
 use crate::backend::overlay::{self, Source, intersection};
 use crate::backend::{Beam, CursorPlane, PixelBuffer, PixelRect};
 use upbeat_timing::time::Instant;
 
-/// Rows that the panel had read before they were rewritten: in this refresh they look as they did.
+/// Rows that were rewritten after the beam had passed them: this refresh shows their old pixels.
 #[derive(Clone, Debug)]
 pub struct ReadRows {
-    /// Where.
     pub rect: PixelRect,
-    /// What was there.
+    /// The pixels before the write.
     pub pixels: Vec<u32>,
 }
 
-/// The panel's image in one refresh: a view that copies nothing until it is asked for pixels.
+/// The panel's image in one refresh. It is a view: it copies only when pixels are read.
 #[derive(Clone, Copy)]
 pub struct PanelImage<'a> {
     /// The first refresh that shows it.
@@ -27,17 +27,15 @@ pub struct PanelImage<'a> {
 }
 
 impl PanelImage<'_> {
-    /// Width in pixels.
     pub fn width(&self) -> i32 {
         self.buffer.width
     }
 
-    /// Height in pixels.
     pub fn height(&self) -> i32 {
         self.buffer.height
     }
 
-    /// The same without the cursor plane.
+    /// The same image without the cursor plane.
     pub fn without_cursor(mut self) -> Self {
         self.cursor = None;
         self
@@ -70,7 +68,7 @@ impl PanelImage<'_> {
     }
 
     fn put_overlays(&self, rect: PixelRect, pixels: &mut [u32]) {
-        // The oldest last: a row that was overwritten twice looked as it did before the first time.
+        // Apply the oldest last, since a row that was overwritten twice shows its pixels from before the first write.
         for old in self.read_rows.iter().rev() {
             let source = Source { rect: old.rect, pixels: &old.pixels };
             source.put(rect, pixels, |_, old| old);
@@ -81,7 +79,7 @@ impl PanelImage<'_> {
     }
 }
 
-/// `width` pixels of row `row` from `x` on.
+/// The `width` pixels of row `row` that begin at `x`.
 pub(super) fn row_of(buffer: &PixelBuffer, x: i32, width: i32, row: i32) -> &[u32] {
     let start = row as usize * buffer.width as usize + x as usize;
     &buffer.pixels[start..start + width as usize]

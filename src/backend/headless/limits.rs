@@ -1,26 +1,26 @@
-//! What modes and options a virtual output takes.
+//! The valid modes and options of a virtual output.
 
 use crate::backend::Mode;
 use upbeat_timing::time::Span;
 
-/// The largest width and height that a virtual output takes, in pixels: it can be recorded.
+/// The largest width and height of a virtual output in pixels, which is the limit of recordings.
 pub use upbeat_record::recording::LARGEST_SIZE;
-/// The most pixels that it takes: an 8K panel twice over. Beyond that one frame takes seconds of the CPU.
+/// The largest number of pixels: two 8K panels. Beyond that one frame takes seconds of CPU time.
 pub const MOST_PIXELS: i64 = 2 * 7_680 * 4_320;
-/// The slowest and the fastest rate that it takes, in millihertz.
+/// The slowest and the fastest rate, in millihertz.
 pub const RATES: std::ops::RangeInclusive<u32> = 1_000..=1_000_000;
-/// One buffer on screen, one waiting, one being composed.
+/// One buffer each: on screen, waiting, composed into.
 pub const FEWEST_BUFFERS: usize = 3;
-/// More make the buffers older and nothing faster.
+/// More buffers only get older, and make nothing faster.
 pub const MOST_BUFFERS: usize = 8;
 
-/// What is wrong with a mode or an option.
+/// Why a mode or an option is invalid.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum OptionsError {
     /// The size is out of range.
     #[error("size {0}x{1}: width and height must lie in 1..={LARGEST_SIZE}")]
     Size(i32, i32),
-    /// Too many pixels.
+    /// Width and height exceed [`MOST_PIXELS`].
     #[error("size {0}x{1}: more than {MOST_PIXELS} pixels")]
     Pixels(i32, i32),
     /// The rate is out of range.
@@ -29,9 +29,9 @@ pub enum OptionsError {
     /// The range of variable refresh is empty, backwards or out of range.
     #[error("variable refresh {shortest} to {longest}: must be ascending and lie in 1 ms to 1 s")]
     VariableRefresh {
-        /// The shortest interval asked for.
+        /// The requested shortest interval.
         shortest: Span,
-        /// The longest interval asked for.
+        /// The requested longest interval.
         longest: Span,
     },
     /// Too few or too many buffers.

@@ -1,21 +1,21 @@
 //! The virtual display: a headless backend that is as strict as hardware.
 //!
-//! Most headless outputs show whatever was submitted when their timer happens to fire. This one decides as a panel
-//! does: vblank `n` lies at `epoch + n · interval` exactly, a frame is shown by the first vblank that it was complete
-//! for, one flip may wait, and nobody can change what is being scanned out.
+//! Most headless outputs show each submitted frame when their timer happens to fire. This display decides as a panel
+//! does. Vblank `n` lies at `epoch + n · interval` exactly. A frame is shown by the first vblank for which it was
+//! complete. One flip may wait, and the buffer that is scanned out cannot be changed.
 //!
-//! | part | what it is |
+//! | part | contents |
 //! |---|---|
 //! | [`display`] | the state machine: no I/O, no clock |
-//! | [`grid`], [`blanking`] | when refreshes are, and how long before them a frame must be complete |
+//! | [`grid`], [`blanking`] | the times of refreshes, and how long before them a frame must be complete |
 //! | [`pool`] | buffers and their ages |
 //! | [`fence`](super::fence) | when rendering was done |
-//! | [`panel`], [`scan`], [`image`] | what is read when, row by row; what a camera would see |
-//! | `front` | memory of a client that is read as the beam passes |
-//! | [`report`], [`fault`] | what is told: the truth, or what a script wants |
-//! | [`watch`], [`record`] | whoever looks at the panel: recordings and light probes |
-//! | `self_test` | shows that it is honest |
-//! | [`output`], [`backend`], [`timer`](super::timer) | the glue: a handle per output, hotplug, one descriptor to wait for |
+//! | [`panel`], [`scan`], [`image`] | scan-out row by row; the image that a camera would see |
+//! | `front` | client memory that is read as the beam passes |
+//! | [`report`], [`fault`] | the reported events: correct, or changed by a fault script |
+//! | [`watch`], [`record`] | observers of the panel: recordings and light probes |
+//! | `self_test` | proves that the display is honest |
+//! | [`output`], [`backend`], [`timer`](super::timer) | a handle per output, hotplug, one pollable descriptor |
 
 pub mod backend;
 pub mod blanking;

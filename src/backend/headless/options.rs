@@ -1,4 +1,4 @@
-//! What kind of panel a virtual output pretends to be.
+//! The properties of a virtual output's panel.
 
 use super::blanking;
 use super::fault::FaultScript;
@@ -6,31 +6,32 @@ use super::limits::{FEWEST_BUFFERS, MOST_BUFFERS, OptionsError, check_mode};
 use crate::backend::Mode;
 use upbeat_timing::time::{Instant, Span};
 
-/// The properties of a virtual output; [`Default`] is an ordinary panel at a fixed rate.
+/// The properties of a virtual output; [`Default`] is an ordinary panel with a fixed rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputOptions {
-    /// When refresh number 0 starts; `None`: when the output is made.
+    /// When refresh number 0 starts; `None`: when the output is created.
     pub epoch: Option<Instant>,
-    /// By how much a frame must be complete before the vblank; `None`: the mode's vertical blanking, at least 0.5 ms.
+    /// How long before the vblank a frame must be complete; `None`: the mode's vertical blanking, at least 0.5 ms.
     pub submit_lead: Option<Span>,
-    /// The shortest and longest refresh interval, for a panel with variable refresh. The mode's rate is ignored then.
+    /// The shortest and longest refresh interval of a panel with variable refresh. The mode's rate is then ignored.
     pub variable_refresh: Option<(Span, Span)>,
-    /// How many buffers there are: 3 or more.
+    /// The number of buffers: 3 or more.
     pub buffers: usize,
-    /// The largest image of the cursor plane (width, height in pixels); `None`: no such plane.
+    /// The largest image of the cursor plane (width, height in pixels); `None` for no cursor plane.
     pub cursor_plane: Option<(u32, u32)>,
     /// Whether a rectangle of the buffer on screen may be rewritten.
     pub front_buffer: bool,
-    /// Whether shared memory is read on a thread of its own, on the monotonic clock; else when the output is dispatched.
+    /// Whether a thread reads shared memory, on the monotonic clock. Otherwise it is read when the output is
+    /// dispatched.
     pub sampler_thread: bool,
-    /// Whether a submitted frame can be withdrawn. KMS cannot, so by default neither can this.
+    /// Whether a submitted frame can be withdrawn. The default is false, since KMS cannot do it.
     pub can_withdraw: bool,
-    /// How many submitted frames may wait behind the one that flips next, each for its own refresh: what a presenter in
-    /// front of a real device holds.
+    /// How many submitted frames may wait behind the next flip, each for its own refresh, as in the presenter of a
+    /// real device.
     pub queue: usize,
-    /// How many entries each channel of the gamma table has; `None`: no table. What is set is kept, and shown as it is.
+    /// Entries per channel of the gamma table; `None` for no table. A ramp is stored, but does not change the image.
     pub gamma: Option<u32>,
-    /// What goes wrong, and when.
+    /// The scripted faults of this output.
     pub faults: FaultScript,
 }
 
@@ -53,7 +54,7 @@ impl Default for OutputOptions {
 }
 
 impl OutputOptions {
-    /// Checks them together with the mode that they are for.
+    /// Checks the options together with the mode.
     pub fn validate(&self, mode: Mode) -> Result<(), OptionsError> {
         check_mode(mode)?;
         if let Some((shortest, longest)) = self.variable_refresh

@@ -1,4 +1,5 @@
-//! One virtual output as the compositor holds it: the state machine, a clock, a timer and the fence it waits for.
+//! One virtual output as the compositor holds it: the state machine with its clock, its timer and the fence that it
+//! waits for.
 
 use std::cell::RefCell;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,7 +19,7 @@ use crate::backend::{
 };
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// A handle to one output of a [`HeadlessBackend`](super::HeadlessBackend). Clones are the same output.
+/// A handle to one output of a [`HeadlessBackend`](super::HeadlessBackend). Clones refer to the same output.
 #[derive(Clone)]
 pub struct HeadlessOutput {
     shared: Rc<Shared>,
@@ -27,7 +28,7 @@ pub struct HeadlessOutput {
 struct Shared {
     name: String,
     clock: Rc<dyn Clock>,
-    /// Where the timer and the fences are waited for.
+    /// The epoll set that watches the timer and the fences.
     epoll: Rc<OwnedFd>,
     state: RefCell<State>,
 }
@@ -50,22 +51,22 @@ impl HeadlessOutput {
         epoll::add(&*epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
         let state = RefCell::new(State { display, timer, fence: None, gamma: None });
         let output = HeadlessOutput { shared: Rc::new(Shared { name, clock, epoll, state }) };
-        // A fault script may have something in store for an output that nobody touches.
+        // A fault script may contain an event for an idle output, so arm the timer.
         output.dispatch();
         Ok(output)
     }
 
-    /// Lets everything happen that is due by now. Event loops call the backend's `dispatch` instead.
+    /// Advances the output to now. Event loops call the backend's `dispatch` instead.
     pub fn dispatch(&self) {
         let mut state = self.shared.state.borrow_mut();
         let now = self.shared.clock.now();
         state.advance(now);
-        // Whoever dispatches hears the events after.
+        // The caller polls the events afterwards, so they need no wake-up.
         let wake = state.display.next_event();
         self.settle(&mut state, wake, now);
     }
 
-    /// When it needs to be dispatched next, if nothing is submitted until then.
+    /// When the next dispatch is due, if no frame is submitted before.
     pub fn next_event(&self) -> Option<Instant> {
         self.shared.state.borrow().display.next_event()
     }
@@ -90,12 +91,12 @@ impl HeadlessOutput {
         self.shared.state.borrow().gamma.clone()
     }
 
-    /// Starts to look at the panel. The watch is called from within this output: it must not call it back.
+    /// Adds a watch of the panel. The output calls the watch, which must not call the output.
     pub fn add_watch(&self, watch: Box<dyn Watch>) -> WatchId {
         self.with(|state, _| state.display.add_watch(watch))
     }
 
-    /// Ends a watch. Returns whether there was one.
+    /// Ends a watch. Returns false if there is no such watch.
     pub fn remove_watch(&self, id: WatchId) -> bool {
         self.with(|state, now| state.display.remove_watch(id, now))
     }
@@ -104,8 +105,8 @@ impl HeadlessOutput {
         self.with(|state, now| state.display.unplug(now));
     }
 
-    /// Brings the machine up to the present, does `work`, and sets the timer for what comes next: at once if anything
-    /// happened that is to be heard.
+    /// Advances the state machine to now, does `work`, and arms the timer for the next event: at once if an event
+    /// is to be polled.
     fn with<T>(&self, work: impl FnOnce(&mut State, Instant) -> T) -> T {
         let mut state = self.shared.state.borrow_mut();
         let now = self.shared.clock.now();
@@ -130,18 +131,18 @@ impl HeadlessOutput {
 }
 
 impl State {
-    /// When the display is to be looked at next.
+    /// When the timer has to fire.
     fn wake(&self, now: Instant) -> Option<Instant> {
         if self.display.has_news() { Some(now) } else { self.display.next_event() }
     }
 
-    /// Lets everything happen that was due by `now`.
+    /// Advances the state machine to `now`.
     fn advance(&mut self, now: Instant) {
         self.observe_fence(now);
         self.display.advance(now);
     }
 
-    /// Tells the machine if the fence of the waiting frame has signalled meanwhile.
+    /// Tells the state machine if the fence of the waiting frame has signalled.
     fn observe_fence(&mut self, now: Instant) {
         if let Some(fence) = &self.fence
             && let FenceState::Signalled(at) = fence.state(now)
@@ -217,7 +218,8 @@ impl Display for HeadlessOutput {
             self.watch_fence(&fence);
             state.fence = Some(fence);
         }
-        // Stamped after all the work: had the thread been stopped in here, the frame would be late, and it is.
+        // Take the time after all the work: if the thread is preempted in here, the frame is late, and must
+        // count as late.
         state.display.submit_returned(frame, self.shared.clock.now());
         self.settle(state, state.wake(now), now);
         Ok(())
@@ -272,15 +274,15 @@ impl HeadlessOutput {
     fn watch_fence(&self, fence: &Fence) {
         let data = epoll::EventData::new_u64(0);
         if let Err(error) = epoll::add(&*self.shared.epoll, fence.as_fd(), data, epoll::EventFlags::IN) {
-            // It is looked at whenever the output is; only a wake-up of its own is missing.
-            tracing::warn!(output = self.shared.name, %error, "a fence cannot be waited for");
+            // The fence is still checked at each dispatch; it only causes no wake-up of its own.
+            tracing::warn!(output = self.shared.name, %error, "a fence cannot be polled");
         }
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // Closing the descriptors takes them off the epoll set, unless somebody duplicated a fence.
+        // Closing the descriptors removes them from the epoll set, unless a fence was duplicated.
         if let Some(fence) = &self.state.get_mut().fence {
             let _ = epoll::delete(&*self.epoll, fence.as_fd());
         }

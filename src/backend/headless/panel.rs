@@ -1,7 +1,7 @@
-//! The panel: what is scanned out, row by row, and who looks at it.
+//! The panel: scan-out row by row, and the watches that observe it.
 //!
-//! A refresh is not a moment. A rectangle that is written into the buffer on screen while it is read lands in this
-//! refresh only in the rows that are still to be read; the rows above keep their look until the next one:
+//! A refresh takes time. A rectangle that is written into the buffer on screen changes this refresh only in the rows
+//! that the beam has not read yet; the rows above keep their old pixels until the next refresh:
 //! ```text
 //!   refresh n        beam            refresh n + 1
 //!   row 0  old        │              row 0  new
@@ -16,20 +16,19 @@ use super::watch::{Shown, Watch, WatchId};
 use crate::backend::{Beam, Buffer, CursorPlane, FrameId, PixelBuffer, PixelRect, Shot};
 use upbeat_timing::time::Instant;
 
-/// What is on screen.
+/// The content on screen.
 struct Content {
     buffer: Scanned,
     cursor: Option<CursorPlane>,
     frame: FrameId,
-    /// The first refresh that looks like this.
+    /// The first refresh with this image.
     first: Refresh,
-    /// It was rewritten, and nobody was told that it stays so.
+    /// It was rewritten, and the watches were not told yet that it stays.
     is_unsettled: bool,
-    /// Rows that this one refresh had read before they were rewritten.
+    /// Rows that the beam had passed in this refresh when they were rewritten.
     read_rows: Vec<ReadRows>,
 }
 
-/// See the module's head.
 pub struct Panel {
     beam: Beam,
     content: Option<Content>,
@@ -37,40 +36,34 @@ pub struct Panel {
     next_watch: u64,
 }
 
-/// A front-buffer write.
 #[derive(Debug)]
 pub struct FrontWrite {
-    /// The frame.
     pub frame: FrameId,
-    /// Where; inside the panel.
+    /// A rectangle within the panel.
     pub rect: PixelRect,
-    /// Its pixels.
     pub pixels: Vec<u32>,
 }
 
-/// Where the beam was when a rectangle was written.
+/// The position of the beam when a rectangle was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// Above it: all of it is seen in this refresh.
+    /// Above the rectangle: this refresh shows all of it.
     Ahead,
-    /// Within it.
     Torn,
-    /// Below it: all of it is seen in the next refresh.
+    /// Below the rectangle: the next refresh shows all of it.
     Behind,
 }
 
 impl Panel {
-    /// A dark panel.
     pub fn new(beam: Beam) -> Self {
         Panel { beam, content: None, watches: Vec::new(), next_watch: 0 }
     }
 
-    /// Scans differently from now on. The panel must be dark.
+    /// Changes the scan. The panel must be dark.
     pub fn set_beam(&mut self, beam: Beam) {
         self.beam = beam;
     }
 
-    /// The scan.
     pub fn beam(&self) -> Beam {
         self.beam
     }
@@ -80,22 +73,21 @@ impl Panel {
         self.content.as_ref().map(|content| content.buffer.slot)
     }
 
-    /// Whether the next refresh will look different from this one by itself.
+    /// Whether the next refresh will look different without a new frame.
     pub fn is_torn(&self) -> bool {
         self.content.as_ref().is_some_and(|content| !content.read_rows.is_empty())
     }
 
-    /// Whether anybody looks.
     pub fn is_watched(&self) -> bool {
         !self.watches.is_empty()
     }
 
-    /// What is on screen; `None`: the panel is dark.
+    /// The image on screen; `None` if the panel is dark.
     pub fn image(&self) -> Option<PanelImage<'_>> {
         self.content.as_ref().map(|content| content.image(self.beam))
     }
 
-    /// What is on screen, with or without the cursor plane, for others to read.
+    /// A snapshot of the screen, with or without the cursor plane.
     pub fn shot(&mut self, with_cursor: bool) -> Option<Shot> {
         let beam = self.beam;
         let content = self.content.as_mut()?;
@@ -109,8 +101,8 @@ impl Panel {
         }))
     }
 
-    /// Shows a frame from `refresh` on and returns the buffer that it replaced. Without a buffer the one on screen
-    /// stays; on a dark panel that shows nothing.
+    /// Shows a frame from `refresh` on and returns the buffer that it replaced. Without a buffer the buffer on
+    /// screen stays; a dark panel then stays dark.
     pub fn flip(
         &mut self,
         frame: FrameId,
@@ -136,8 +128,8 @@ impl Panel {
         replaced
     }
 
-    /// Writes into the buffer on screen at `now`, in the refresh `current`. Says what of it is seen in this refresh; the
-    /// rest is after [`settle`](Self::settle). A dark panel takes no write.
+    /// Writes into the buffer on screen at `now`, in the refresh `current`. Returns how much of it this refresh
+    /// shows; the rest is shown after [`settle`](Self::settle). `None` on a dark panel.
     pub fn write(&mut self, write: FrontWrite, current: Refresh, now: Instant) -> Option<Written> {
         let content = self.content.as_ref()?;
         if content.first.sequence < current.sequence {
@@ -158,7 +150,7 @@ impl Panel {
         })
     }
 
-    /// This is what the beam found in `rect` in `refresh`, the one that is going on or was just over.
+    /// Records the pixels that the beam read in `rect` in `refresh`, which is the current refresh or has just ended.
     pub fn scanned(&mut self, rect: PixelRect, pixels: &[u32], refresh: Refresh) {
         let Some(content) = &self.content else { return };
         if content.first.sequence > refresh.sequence || content.shows(rect, pixels) {
@@ -177,13 +169,13 @@ impl Panel {
         self.tell_change();
     }
 
-    /// The refresh in which it was rewritten, if somebody looks who is to be told when that stays.
+    /// The refresh in which the image was rewritten, if there are watches to be told that it stays.
     pub fn unsettled(&self) -> Option<Refresh> {
         let content = self.content.as_ref().filter(|content| content.is_unsettled && self.is_watched())?;
         Some(content.first)
     }
 
-    /// The refresh in which it was rewritten is over.
+    /// The refresh in which the image was rewritten is over: tells the watches that it stays.
     pub fn stay(&mut self) {
         let Some(content) = &mut self.content else { return };
         content.is_unsettled = false;
@@ -193,14 +185,14 @@ impl Panel {
         }
     }
 
-    /// Nobody knows what the beam found in a refresh.
+    /// Tells the watches that the content of a refresh is unknown.
     pub fn unproven(&mut self) {
         for (_, watch) in &mut self.watches {
             watch.image_unproven();
         }
     }
 
-    /// The refresh after a torn one: all rows are read anew.
+    /// Starts the refresh after a torn one: all rows are read again.
     pub fn settle(&mut self, refresh: Refresh) {
         self.finish(refresh.time);
         if let Some(content) = &mut self.content {
@@ -210,13 +202,13 @@ impl Panel {
         self.tell_change();
     }
 
-    /// Goes dark at `now` and gives the buffer back.
+    /// Goes dark at `now` and returns the buffer.
     pub fn darken(&mut self, now: Instant) -> Option<Scanned> {
         self.finish(now);
         self.content.take().map(|content| content.buffer)
     }
 
-    /// Starts to watch; what is on screen is shown to the watch at once.
+    /// Adds a watch, which gets the image on screen at once.
     pub fn add_watch(&mut self, mut watch: Box<dyn Watch>) -> WatchId {
         if let Some(image) = self.image() {
             watch.image_changed(&image);
@@ -227,7 +219,7 @@ impl Panel {
         id
     }
 
-    /// Ends a watch at `now`, which counts as the end of what is on screen. Returns whether there was one.
+    /// Ends a watch at `now`, which counts as the end of the image on screen. Returns false if there is no such watch.
     pub fn remove_watch(&mut self, id: WatchId, now: Instant) -> bool {
         let Some(index) = self.watches.iter().position(|(other, _)| *other == id) else { return false };
         let (_, mut watch) = self.watches.remove(index);
@@ -245,7 +237,7 @@ impl Panel {
         }
     }
 
-    /// What is on screen is on screen until `until`.
+    /// Tells the watches that the image on screen ends at `until`.
     fn finish(&mut self, until: Instant) {
         let Some(content) = &self.content else { return };
         let image = content.image(self.beam);
@@ -269,7 +261,7 @@ impl Content {
         Shown { first: self.first, until, frame: self.frame }
     }
 
-    /// Remembers the rows of `rect` among the first `read` rows of the panel.
+    /// Saves the old pixels of the rows of `rect` that are among the first `read` rows of the panel.
     fn keep_rows_read(&mut self, rect: PixelRect, read: i32) {
         let height = (read - rect.y).clamp(0, rect.height);
         if height > 0 {

@@ -1,29 +1,27 @@
-//! The pixels on screen: the panel's own, until somebody takes a picture of them.
+//! The pixels on screen, copied on write while a snapshot refers to them.
 
 use std::sync::Arc;
 
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
 
-/// Pixels that others may read.
+/// Pixels that snapshots may share.
 #[derive(Debug)]
 pub enum Pixels {
-    /// Nobody does.
+    /// No snapshot has been taken of them.
     Own(PixelBuffer),
-    /// Somebody may still.
+    /// A snapshot may still refer to them.
     Shared(Arc<PixelBuffer>),
 }
 
-/// A buffer that the panel has, or does without again.
+/// A buffer that is, or was, on screen.
 #[derive(Debug)]
 pub struct Scanned {
-    /// Which one of the pool.
+    /// Index of the buffer in its pool.
     pub slot: usize,
-    /// What is in it.
     pub pixels: Pixels,
 }
 
 impl Pixels {
-    /// To be looked at.
     pub fn get(&self) -> &PixelBuffer {
         match self {
             Pixels::Own(pixels) => pixels,
@@ -31,7 +29,7 @@ impl Pixels {
         }
     }
 
-    /// To be changed. Who took a picture before does not see it: that costs a copy.
+    /// Writable pixels. If a snapshot refers to them they are copied first, so that it does not change.
     pub fn get_mut(&mut self) -> &mut PixelBuffer {
         match self {
             Pixels::Own(pixels) => pixels,
@@ -39,7 +37,7 @@ impl Pixels {
         }
     }
 
-    /// For a picture.
+    /// Pixels for a snapshot, shared from now on.
     pub fn share(&mut self) -> Arc<PixelBuffer> {
         if let Pixels::Own(pixels) = self {
             *self = Pixels::Shared(Arc::new(std::mem::take(pixels)));
@@ -53,7 +51,7 @@ impl Pixels {
 
 impl From<Buffer> for Scanned {
     fn from(buffer: Buffer) -> Self {
-        // A panel is given nothing but what its pool recognises, which is memory.
+        // The panel gets only buffers that its pool recognises, and these are all in memory.
         let pixels = match buffer.storage {
             BufferStorage::Memory(pixels) => pixels,
             BufferStorage::Device(_) | BufferStorage::Mapped(_) => PixelBuffer::default(),

@@ -1,10 +1,10 @@
-//! The buffers of one output, and how old what is in them is.
+//! The buffers of one output, and the ages of their contents.
 //!
 //! A buffer is in one place at a time: free in the pool, lent to the compositor, or held by the display (waiting or on
-//! screen). It moves by ownership, so nobody can change what is scanned out.
+//! screen). It moves by ownership, so the buffer that is scanned out cannot be changed.
 //!
-//! *Age* counts **composed** frames in the order in which they were submitted, shown or not: damage is stated against
-//! the frame composed before, and a frame that was lost after it was submitted is in that chain like any other.
+//! *Age* counts **composed** frames in the order in which they were submitted, shown or not. Damage is relative to the
+//! frame composed before, and a frame that was lost after its submission is in that chain like any other.
 //! ```text
 //!   composed    A(slot 0)   B(slot 1, lost)   C(slot 2)        next: slot 1 holds B, and C came after it
 //!                                                              → age 2: repaint damage(C) and its own
@@ -16,19 +16,19 @@ use super::pixels::{Pixels, Scanned};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
 use upbeat_record::faults::{self, Fault};
 
-/// So many pictures are read at a time, each from a buffer that is on screen no more.
+/// The number of extra buffers, for snapshots that are read from buffers no longer on screen.
 const MOST_READ: usize = 2;
-/// Buffers that there are for such readers are kept for so many frames after the last of them: ten seconds at 60 Hz.
+/// For how many frames after the last snapshot the extra buffers are kept: ten seconds at 60 Hz.
 const KEPT: u64 = 600;
 
 enum Place {
-    /// In the pool; `None` until it is wanted for the first time.
+    /// In the pool; `None` until its memory is first needed.
     Free(Option<PixelBuffer>),
-    /// In the compositor's hands.
+    /// Lent to the compositor.
     Lent,
     /// Waiting for its vblank, or on screen.
     Held,
-    /// No more on screen; somebody reads a picture of it.
+    /// Off the screen, but a snapshot still refers to it.
     Read(Arc<PixelBuffer>),
 }
 
@@ -42,27 +42,27 @@ struct Slot {
 /// The pool of one output in one mode.
 pub struct BufferPool {
     slots: Vec<Slot>,
-    /// How many buffers there are while nobody reads.
+    /// The number of buffers without snapshots.
     count: usize,
-    /// The number of the composed frame before which somebody read last.
+    /// The number of composed frames when a snapshot was last in use.
     read: u64,
     width: i32,
     height: i32,
-    /// How many frames were composed in this pool.
+    /// The number of frames composed in this pool.
     composed: u64,
-    /// Slot ids are never used twice, so that a buffer that outlived a change of mode is recognised.
+    /// Slot ids are never reused, so that a buffer of an earlier mode is recognised.
     next_id: usize,
 }
 
 impl BufferPool {
-    /// A pool of `count` buffers of one size. Their memory is allocated when they are first wanted.
+    /// A pool of `count` buffers of one size. Their memory is allocated when it is first needed.
     pub fn new(count: usize, width: i32, height: i32) -> Self {
         let mut pool = BufferPool { slots: Vec::new(), count, read: 0, width, height, composed: 0, next_id: 0 };
         pool.reset(count, width, height);
         pool
     }
 
-    /// Forgets all buffers and starts again with another size; buffers that are out are no longer its own.
+    /// Starts again with buffers of another size; lent buffers no longer belong to the pool.
     pub fn reset(&mut self, count: usize, width: i32, height: i32) {
         let first = self.next_id;
         self.next_id += count;
@@ -72,7 +72,7 @@ impl BufferPool {
         (self.width, self.height, self.composed) = (width, height, 0);
     }
 
-    /// Lends the free buffer with the newest content (the least to repaint).
+    /// Lends the free buffer with the newest content, since it needs the least repainting.
     pub fn acquire(&mut self) -> Option<Buffer> {
         let (width, height, composed) = (self.width, self.height, self.composed);
         self.take_back_read();
@@ -86,7 +86,7 @@ impl BufferPool {
         Some(Buffer { storage: BufferStorage::Memory(pixels), age, slot: slot.id })
     }
 
-    /// Whether `buffer` is one that this pool lent, and still of the right size.
+    /// Whether this pool lent `buffer`, and it still has the right size.
     pub fn recognises(&self, buffer: &Buffer) -> bool {
         let BufferStorage::Memory(pixels) = &buffer.storage else { return false };
         let whole = usize::try_from(self.width).unwrap_or(0) * usize::try_from(self.height).unwrap_or(0);
@@ -94,7 +94,7 @@ impl BufferPool {
             && self.slots.iter().any(|slot| slot.id == buffer.slot && matches!(slot.place, Place::Lent))
     }
 
-    /// The compositor submitted what it composed into slot `id`.
+    /// The compositor submitted a frame that it composed into slot `id`.
     pub fn composed(&mut self, id: usize) {
         self.composed += 1;
         let number = self.composed;
@@ -109,8 +109,8 @@ impl BufferPool {
         }
     }
 
-    /// A rectangle was written into the buffer on screen, slot `id`. What it changed is part of what differs in the next
-    /// composed frame. If the buffer did not hold the frame composed last, it holds no frame's content now.
+    /// A rectangle was written into the buffer on screen, slot `id`. The damage of the next composed frame has to
+    /// include it. If the buffer did not hold the newest composed frame, its content is unknown from now on.
     pub fn written(&mut self, id: usize) {
         let newest = self.composed;
         if let Some(slot) = self.slot(id) {
@@ -118,12 +118,12 @@ impl BufferPool {
         }
     }
 
-    /// The display needs the buffer no more; its content is still that of the frame composed into it.
+    /// Takes a buffer back from the display; it still holds the frame composed into it.
     pub fn retire(&mut self, buffer: Buffer) {
         self.put_back(buffer, true);
     }
 
-    /// The panel needs the buffer no more.
+    /// Takes a buffer back from the panel.
     pub fn unscanned(&mut self, Scanned { slot, pixels }: Scanned) {
         let own = match pixels {
             Pixels::Own(own) => Ok(own),
@@ -139,9 +139,9 @@ impl BufferPool {
         }
     }
 
-    /// Frees what nobody reads any more. Where all else is in use there is one buffer more from then on: memory in the place of what
-    /// is read would have to be drawn as a whole each time. Where there are enough for all readers, one that is read gets other
-    /// memory all the same.
+    /// Frees the buffers whose snapshots are gone. If then no buffer is free, an extra buffer is added: if the read
+    /// buffer got new memory instead, each frame would have to be repainted wholly. At the limit of extra buffers a
+    /// read buffer gets new memory all the same.
     fn take_back_read(&mut self) {
         if self.slots.iter().any(|slot| matches!(slot.place, Place::Read(_))) {
             self.read = self.composed;
@@ -164,7 +164,7 @@ impl BufferPool {
         }
     }
 
-    /// The compositor gives the buffer back unused; nobody knows what is in it.
+    /// Takes an unused buffer back from the compositor; its content is unknown.
     pub fn release(&mut self, buffer: Buffer) {
         self.put_back(buffer, false);
     }
@@ -191,8 +191,8 @@ mod tests {
 
     use super::*;
 
-    /// Composes and shows frames of which pictures are read until so many more have been composed. Returns how many of them had to
-    /// be drawn as a whole.
+    /// Composes and shows frames, with a snapshot of each that is kept for `read_for` further frames. Returns how
+    /// many frames had to be repainted wholly.
     fn compose(pool: &mut BufferPool, frames: usize, read_for: usize) -> usize {
         let (mut reads, mut screen) = (VecDeque::new(), None);
         let mut whole = 0;

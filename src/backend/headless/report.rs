@@ -1,4 +1,4 @@
-//! What the display tells, in order: truly, or as a fault script wants it told.
+//! The event queue of a virtual display: events are correct, or changed by a fault script.
 
 use std::collections::VecDeque;
 
@@ -7,22 +7,21 @@ use super::grid::Refresh;
 use crate::backend::{DisplayEvent, FrameId, LossReason};
 use upbeat_timing::time::{Instant, Span};
 
-/// Events on their way to the compositor.
+/// Events that the compositor has not polled yet.
 #[derive(Debug, Default)]
 pub struct Reports {
-    /// With the time from which each may be told.
+    /// Each event with the time from which it may be polled.
     queue: VecDeque<(Instant, DisplayEvent)>,
     last_stamp: Option<Instant>,
 }
 
-/// A rectangle that was written into the buffer on screen.
+/// A front-buffer rectangle that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lit {
-    /// The frame.
     pub frame: FrameId,
-    /// Its first row.
+    /// The rectangle's first row.
     pub row: i32,
-    /// The beam was within it.
+    /// The beam was within it when it was written.
     pub torn: bool,
 }
 
@@ -37,7 +36,7 @@ impl Reports {
         self.tell(moment, faults, DisplayEvent::Presented { frame, time, sequence });
     }
 
-    /// A rectangle is lit at `light` in `refresh`, and heard of then.
+    /// A rectangle is lit at `light` in `refresh`, and reported at that time.
     pub fn written(&mut self, lit: Lit, light: Instant, refresh: Refresh, faults: &mut FaultPlayer) {
         let Lit { frame, torn, .. } = lit;
         let moment = Moment { time: refresh.time, refresh: refresh.sequence, frame };
@@ -58,22 +57,22 @@ impl Reports {
         self.tell(Moment { time, refresh, frame }, faults, DisplayEvent::Lost { frame, reason });
     }
 
-    /// Something that did not happen to a frame.
+    /// Queues an event that belongs to no frame.
     pub fn note(&mut self, event: DisplayEvent, now: Instant) {
         self.queue.push_back((now, event));
     }
 
-    /// Whether there is an event that may be told at `now`.
+    /// Whether an event may be polled at `now`.
     pub fn is_due(&self, now: Instant) -> bool {
         self.queue.front().is_some_and(|&(from, _)| from <= now)
     }
 
-    /// The next event that may be told at `now`. None overtakes another.
+    /// The next event that may be polled at `now`. Events stay in order.
     pub fn poll(&mut self, now: Instant) -> Option<DisplayEvent> {
         if self.is_due(now) { self.queue.pop_front().map(|(_, event)| event) } else { None }
     }
 
-    /// When the next event that was held back after `now` may be told.
+    /// When the next delayed event after `now` may be polled.
     pub fn next_after(&self, now: Instant) -> Option<Instant> {
         self.queue.front().map(|&(from, _)| from).filter(|&from| from > now)
     }

@@ -1,4 +1,4 @@
-//! How the virtual panel scans: rows from the top, evenly over the active part of the shortest interval.
+//! The scan of the virtual panel: rows from the top, evenly over the active part of the shortest interval.
 //!
 //! ```text
 //!  vblank                                                     vblank

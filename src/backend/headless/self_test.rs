@@ -1,7 +1,8 @@
-//! The display's own test: frames that are complete 100 µs before and after the submit lead must hit and miss.
+//! The self-test of the virtual display: frames that are complete 100 µs before and after the submit deadline must hit
+//! and miss.
 //!
-//! A virtual display that shows whatever was submitted a nanosecond before its vblank flatters everything measured on
-//! it. This shows that it does not, on the real clock too:
+//! If a virtual display showed frames that are submitted a nanosecond before its vblank, all measurements on it would
+//! be too good. This test proves on the real clock, too, that it does not:
 //! ```text
 //!             complete at −100 µs ──┐ ┌── complete at +100 µs
 //!                                   ▼ ▼
@@ -25,7 +26,7 @@ const OFFSET: Span = Span::from_micros(100);
 /// Rounds of each of the four cases.
 const ROUNDS: u64 = 8;
 
-/// What completes the frame at the chosen moment.
+/// The event that completes the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Last {
     /// Submit returns; rendering was done before.
@@ -34,32 +35,30 @@ pub enum Last {
     Fence,
 }
 
-/// One frame.
+/// One frame of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// What completed it.
     pub last: Last,
-    /// When it was meant to be complete, after `submit_by`.
+    /// When the frame was meant to be complete, relative to `submit_by`.
     pub planned: Span,
-    /// Clock readings before and after the moment that completed it, after `submit_by`: on a busy machine they differ.
+    /// Clock readings before and after the completing event, relative to `submit_by`: on a busy machine they differ.
     pub completed: (Span, Span),
-    /// Whether the vblank that it was meant for showed it; `None`: it was not shown at all.
+    /// Whether the intended vblank showed the frame; `None` if it was not shown at all.
     pub hit: Option<bool>,
 }
 
-/// What a trial says about the display.
+/// The conclusion from a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Complete in time and shown, or late and not shown.
+    /// The frame was complete in time and shown, or late and not shown.
     Honest,
-    /// Shown too early, or missed though it was complete.
+    /// The frame was shown too early, or missed although it was complete.
     Wrong,
-    /// The machine stopped the thread across the deadline: nothing can be said.
+    /// The thread was preempted across the deadline, so the trial proves nothing.
     Undecided,
 }
 
 impl Trial {
-    /// What it says.
     pub fn verdict(&self) -> Verdict {
         let (before, after) = self.completed;
         let expected = match (after <= Span::ZERO, before > Span::ZERO) {
@@ -71,17 +70,15 @@ impl Trial {
     }
 }
 
-/// What the test saw.
+/// The result of the self-test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelfTestReport {
-    /// The submit lead in force.
     pub submit_lead: Span,
-    /// All frames.
     pub trials: Vec<Trial>,
 }
 
 impl SelfTestReport {
-    /// Whether no trial was wrong, and for either way of completing both a hit and a miss were seen.
+    /// Whether no trial was wrong, and for either completing event both a hit and a miss were seen.
     pub fn passed(&self) -> bool {
         let seen = |last, hit| {
             self.trials.iter().any(|t| t.last == last && t.verdict() == Verdict::Honest && t.hit == Some(hit))
@@ -118,13 +115,13 @@ pub fn self_test() -> Result<SelfTestReport, HeadlessError> {
     run(Rc::new(MonotonicClock), wait_until)
 }
 
-/// The same on a simulated clock, where nothing can be undecided.
+/// Runs the test on a simulated clock, where no trial can be undecided.
 pub fn self_test_simulated() -> Result<SelfTestReport, HeadlessError> {
     let clock = Rc::new(SimulatedClock::starting_at(Instant::from_nanos(1_000_000_000)));
     run(clock.clone(), |at| clock.set(at))
 }
 
-/// Sleeps until shortly before `at` and spins for the rest: the moment itself matters.
+/// Sleeps until shortly before `at` and spins for the rest, because the exact time matters.
 fn wait_until(at: Instant) {
     const SPIN: Span = Span::from_micros(300);
     let sleep_nanos = (at - SPIN).as_nanos() as i64;
@@ -164,7 +161,7 @@ impl<W: Fn(Instant)> Bench<W> {
     fn trial(&mut self, last: Last, planned: Span) -> Result<Trial, HeadlessError> {
         let interval = MODE.interval();
         let now = self.clock.now();
-        // The vblank after the next one: all of the waiting lies before it.
+        // Take the vblank after the next, so that the whole wait lies before it.
         let (vblank, sequence) = self.output.last_vblank(now).unwrap_or((now, 0));
         let (target, sequence) = (vblank + interval * 2, sequence + 2);
         let submit_by = target - self.submit_lead;
@@ -200,7 +197,7 @@ impl<W: Fn(Instant)> Bench<W> {
         (before, self.clock.now() - submit_by)
     }
 
-    /// Submits a frame; whether it was taken shows when it is looked for on screen.
+    /// Submits a frame. The trial shows later whether it was accepted.
     fn submit(&mut self, in_fence: Option<OwnedFd>) -> bool {
         let Some(buffer) = self.output.acquire() else { return false };
         self.frame += 1;

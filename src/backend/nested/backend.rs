@@ -1,4 +1,4 @@
-//! The windows in the parent, and the descriptor to wait for all of them.
+//! The connection to the parent: its windows, and one pollable descriptor for all of them.
 
 use std::cell::RefCell;
 use std::io::ErrorKind;
@@ -19,8 +19,8 @@ use upbeat_timing::time::{Clock, MonotonicClock};
 
 /// A connection to another compositor.
 ///
-/// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has something to do, and silent while the
-/// parent has nothing to say and no frame waits. A duplicate of it can be a level-triggered `calloop` source.
+/// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has work to do, and never while the parent
+/// sends nothing and no frame waits. A duplicate of it can be a level-triggered `calloop` source.
 pub struct NestedBackend {
     queue: EventQueue<Parent>,
     parent: Parent,
@@ -29,8 +29,8 @@ pub struct NestedBackend {
 }
 
 impl NestedBackend {
-    /// Connects to the compositor that `WAYLAND_DISPLAY` (or `WAYLAND_SOCKET`) names. Waits for its answers: this is
-    /// for the start of a session.
+    /// Connects to the compositor that `WAYLAND_DISPLAY` (or `WAYLAND_SOCKET`) names. Blocks for its answers, so it
+    /// is for the start of a session.
     pub fn connect() -> Result<Self, NestedError> {
         let connection = Connection::connect_to_env().map_err(|source| {
             let variable = std::env::var_os("WAYLAND_DISPLAY").map_or("not set".to_owned(), |name| format!("{name:?}"));
@@ -38,7 +38,7 @@ impl NestedBackend {
         })?;
         let (globals, mut queue) = registry_queue_init::<Parent>(&connection).map_err(NestedError::Registry)?;
         let mut parent = Parent::bind(&globals, &queue.handle())?;
-        // For the clock, the screens and the seat.
+        // Wait for the events of the clock, the outputs and the seat.
         queue.roundtrip(&mut parent).map_err(|error| lost(&connection, &error.into()))?;
         if parent.clock.is_none() {
             tracing::warn!(
@@ -49,7 +49,7 @@ impl NestedBackend {
         Ok(NestedBackend { queue, parent, wire, last_window: 0 })
     }
 
-    /// Opens a window of `size` logical pixels and waits until the parent has said how large it is to be.
+    /// Opens a window of `size` logical pixels and waits until the parent has configured it.
     pub fn open(&mut self, name: &str, size: (i32, i32)) -> Result<NestedOutput, NestedError> {
         self.last_window += 1;
         let id = WindowId(self.last_window);
@@ -67,8 +67,8 @@ impl NestedBackend {
         Ok(NestedOutput::new(name.to_owned(), window))
     }
 
-    /// Reads what the parent has sent and notices what it should have sent. Never blocks. On an error the parent is
-    /// gone, and nothing more comes. [Flush](Self::flush) when its events have been acted upon.
+    /// Reads the parent's events, and handles answers that are overdue. Never blocks. On an error the parent is
+    /// gone, and no event follows. [Flush](Self::flush) when its events have been handled.
     pub fn dispatch(&mut self) -> Result<(), NestedError> {
         let read = self.read();
         let now = MonotonicClock.now();
@@ -80,7 +80,7 @@ impl NestedBackend {
         read.map_err(|error| lost(self.wire.connection(), &error))
     }
 
-    /// Sends what was requested, as far as the parent takes it; the rest when it does.
+    /// Sends pending requests as far as the socket takes them; the rest follows when it is writable.
     pub fn flush(&self) {
         self.wire.flush();
     }
@@ -98,7 +98,7 @@ impl NestedBackend {
         Ok(())
     }
 
-    /// Puts the windows' news behind the seat's, and forgets windows that were closed.
+    /// Appends the windows' events to the seat's, and removes closed windows.
     fn collect(&mut self) {
         let Parent { windows, events, .. } = &mut self.parent;
         for window in windows.iter() {
@@ -109,7 +109,7 @@ impl NestedBackend {
         windows.retain(|window| !window.borrow().is_closed());
     }
 
-    /// The next thing that concerns more than one output's frames.
+    /// The next event that concerns more than one output's frames.
     pub fn poll_event(&mut self) -> Option<ParentEvent> {
         self.parent.events.pop_front()
     }
@@ -121,7 +121,7 @@ impl AsFd for NestedBackend {
     }
 }
 
-/// How a connection ends.
+/// Why a connection has ended.
 #[derive(Debug, thiserror::Error)]
 enum ParentError {
     #[error(transparent)]
@@ -130,7 +130,8 @@ enum ParentError {
     Dispatch(#[from] DispatchError),
 }
 
-/// A connection that has ended, in words: a protocol error says more than that the socket is closed.
+/// The error of a connection that has ended. A protocol error is preferred, since it says more than that the socket is
+/// closed.
 fn lost(connection: &Connection, error: &ParentError) -> NestedError {
     match connection.protocol_error() {
         Some(error) => NestedError::Refused(error.to_string()),

@@ -1,18 +1,18 @@
-//! The parent's clocks, read on ours.
+//! Converts the parent's times to our clock.
 
 use rustix::time::{ClockId, clock_gettime};
 
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
-/// An input event older than this, or from the future, was stamped with a clock that is not ours.
+/// An input event older than this, or in the future, was stamped with another clock than ours.
 const OLDEST_INPUT: Span = Span::from_seconds(2);
 
-/// The clock that the parent stamps presented frames with (`wp_presentation.clock_id`).
+/// The clock of the parent's presentation times (`wp_presentation.clock_id`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ParentClock(ClockId);
 
 impl ParentClock {
-    /// The clock with a number of `clock_gettime(2)`; `None` when it is not one that can be read here.
+    /// The clock with this number of `clock_gettime(2)`; `None` if it cannot be read here.
     pub(super) fn from_raw(id: u32) -> Option<Self> {
         let known = [
             ClockId::Monotonic,
@@ -25,8 +25,8 @@ impl ParentClock {
         known.into_iter().find(|clock| *clock as u32 == id).map(ParentClock)
     }
 
-    /// What `time` of this clock is on `CLOCK_MONOTONIC`. Two clocks may drift apart or be set, so that their distance
-    /// is measured anew each time.
+    /// Converts `time` of this clock to `CLOCK_MONOTONIC`. The offset is measured each time, because clocks may
+    /// drift apart or be set.
     pub(super) fn to_monotonic(self, time: Instant) -> Instant {
         if self.0 as u32 == ClockId::Monotonic as u32 {
             return time;
@@ -40,15 +40,15 @@ impl ParentClock {
     }
 }
 
-/// When an input event happened. Its stamp has milliseconds in 32 bits and a base that the protocol leaves open; every
-/// compositor takes `CLOCK_MONOTONIC`. A stamp that cannot be that counts as "now".
+/// The time of an input event. Its stamp has milliseconds in 32 bits. The protocol leaves the base open, but every
+/// compositor uses `CLOCK_MONOTONIC`. An implausible stamp counts as "now".
 ///
 /// ```text
 ///   stamp (ms)   … 4294967290 ── wraps ── 3        now: the last moment before it with that stamp
 /// ```
 pub(super) fn input_time(stamp: u32, now: Instant) -> Instant {
     let age = now.as_wayland_millis().wrapping_sub(stamp);
-    // The millisecond that the stamp names began this long ago.
+    // The start of the stamp's millisecond.
     let start = Instant::from_nanos(now.as_nanos() - now.as_nanos() % 1_000_000) - Span::from_millis(i64::from(age));
     if now - start > OLDEST_INPUT { now } else { start }
 }
@@ -78,7 +78,7 @@ mod tests {
         let real = ParentClock::from_raw(ClockId::Realtime as u32).unwrap();
         let theirs = clock_gettime(ClockId::Realtime);
         let theirs = Instant::from_nanos(theirs.tv_sec as u64 * 1_000_000_000 + theirs.tv_nsec as u64);
-        // Only the direction and the magnitude: decades, against the time since this machine started.
+        // Check only direction and magnitude: decades, against the time since boot.
         assert!(theirs - real.to_monotonic(theirs) > Span::from_seconds(365 * 24 * 3600));
         let ours = ParentClock::from_raw(ClockId::Monotonic as u32).unwrap();
         assert_eq!(ours.to_monotonic(Instant::from_nanos(5)), Instant::from_nanos(5));

@@ -1,4 +1,4 @@
-//! What each event of the parent's windows and screens changes. Nothing is decided here.
+//! Event handlers for the parent's objects. They only update state; decisions are made elsewhere.
 
 use wayland_client::globals::GlobalListContents;
 use wayland_client::protocol::{
@@ -32,7 +32,7 @@ use crate::backend::FrameId;
 use upbeat_client::wire::{instant, join};
 use upbeat_timing::time::{Clock, MonotonicClock, Span};
 
-/// The version of `wl_surface` whose surfaces are told their scale.
+/// The first version of `wl_surface` with `preferred_buffer_scale`.
 const PREFERRED_SCALE_SINCE: u32 = 6;
 
 delegate_noop!(Parent: WlCompositor);
@@ -127,7 +127,7 @@ impl Dispatch<WlSurface, WindowId> for Parent {
                     }
                 });
             }
-            // The fractional scale, where there is one, says more.
+            // The fractional scale, if there is one, is more precise.
             wl_surface::Event::PreferredBufferScale { factor } if surface.version() >= PREFERRED_SCALE_SINCE => {
                 parent.tell(*id, |window| window.rescale_whole(u32::try_from(factor).unwrap_or(1) * SCALE_STEPS));
             }
@@ -213,7 +213,7 @@ impl Dispatch<WpPresentationFeedback, (WindowId, FrameId)> for Parent {
             Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, seq_hi, seq_lo, .. } => {
                 let Some(clock) = parent.clock else { return };
                 let time = clock.to_monotonic(instant(tv_sec_hi, tv_sec_lo, tv_nsec));
-                // A parent without a counter says 0, and a rate that it does not know is 0 too.
+                // A parent without a counter sends 0; an unknown rate is 0, too.
                 let sequence = Some(join(seq_hi, seq_lo)).filter(|sequence| *sequence > 0);
                 let refresh = Span::from_nanos(i64::from(refresh));
                 parent.tell(*id, |window| window.presented(*frame, time, sequence, refresh, MonotonicClock.now()));

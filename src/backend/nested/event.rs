@@ -1,24 +1,24 @@
-//! What a parent says that concerns more than one output's frames.
+//! Events of the parent that concern more than one output's frames.
 
 use std::os::fd::OwnedFd;
 
 use crate::backend::scroll::{Scroll, ScrollSource};
 use upbeat_timing::time::Instant;
 
-/// A window, by number.
+/// The number of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WindowId(pub u32);
 
-/// Something that happened in the parent. Times are `CLOCK_MONOTONIC`; positions are physical pixels of the window's
-/// output, from its top left corner.
+/// An event of the parent. Times are `CLOCK_MONOTONIC`; positions are physical pixels of the window's output, from its
+/// top left corner.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the fields say what they are; units and origin are stated above")]
 pub enum ParentEvent {
-    /// Nobody can see the window.
+    /// The window is not visible any more.
     Hidden { window: WindowId },
-    /// The window can be seen again.
+    /// The window is visible again.
     Visible { window: WindowId },
-    /// The parent shows the window at another scale (physical pixels per logical one).
+    /// The parent shows the window at another scale (physical pixels per logical pixel).
     Scale { window: WindowId, scale: f64 },
     /// The user closed the window; its output is gone.
     Closed { window: WindowId },
@@ -28,22 +28,22 @@ pub enum ParentEvent {
     Key { time: Instant, key: u32, pressed: bool },
     /// The keyboard's modifiers, as xkb masks and layout.
     Modifiers { time: Instant, depressed: u32, latched: u32, locked: u32, layout: u32 },
-    /// The keyboard belongs to somebody else now, or is gone.
+    /// The keyboard focus left our windows, or the keyboard is gone.
     KeyboardLeft,
-    /// The pointer is at a place.
+    /// The pointer moved, or entered the window.
     PointerMoved { time: Instant, window: WindowId, x: f64, y: f64 },
     /// A button (Linux event code) went down or up.
     Button { time: Instant, button: u32, pressed: bool },
     /// A wheel turned or a finger scrolled.
     Axis { time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll },
-    /// A finger touched.
+    /// A finger touched the window.
     TouchDown { time: Instant, window: WindowId, finger: i32, x: f64, y: f64 },
-    /// A finger moved.
+    /// A finger moved on the window.
     TouchMoved { time: Instant, window: WindowId, finger: i32, x: f64, y: f64 },
     /// A finger was lifted.
     TouchUp { time: Instant, finger: i32 },
-    /// The touch events since the last frame belong together.
+    /// The touch events since the last frame belong together (`wl_touch.frame`).
     TouchFrame { time: Instant },
-    /// The parent took the touches over.
+    /// The parent took the touches over (`wl_touch.cancel`).
     TouchCancelled { time: Instant },
 }

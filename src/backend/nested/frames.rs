@@ -1,86 +1,87 @@
-//! What becomes of one window's frames, as a state machine: commits, callbacks, feedback and time go in, events come
-//! out. It does no I/O and reads no clock.
+//! The frames of one window as a state machine: commits, callbacks, feedback and time go in, events come out. It does
+//! no I/O and reads no clock.
 //!
 //! ```text
-//!   submit ─┬──────────────────────────────────► committed ── the parent calls back ─► taken ── light ──► Presented
+//!   submit ─┬──────────────────────────────────► committed ── frame callback ───────► taken ── light ──► Presented
 //!           │ one is committed and not taken, or    ▲ │                                  │
 //!           │ the last one was discarded            │ └───────────── discarded ──────────┴──────────────► Lost
-//!           └────────────► held ─ calls back, light ┘
+//!           └────────────► held ─ callback, light ──┘
 //! ```
-//! A frame that is committed before the parent has *taken* the one before it replaces it, and that one is never seen. So
-//! the next frame is held until then; and where the parent takes a frame a refresh or more before its light, two are on
-//! their way at once.
+//! A frame that is committed before the parent has *taken* the frame before it replaces that frame, which is then never
+//! seen. So the next frame is held until then. Where the parent takes a frame a refresh or more before its light, two
+//! frames are in flight at once.
 //!
-//! A window that cannot be seen gets no callback, and what was committed in it no light. After [`HIDDEN_AFTER`] the
-//! window counts as *hidden* until the parent calls back or says otherwise; whoever owns the output switches it off.
-//! Without presentation feedback, with a parent that offers it and never gives it, or with one that calls back and says of
-//! every frame that it was not shown, the callback itself is what light is known by, until the parent reports one.
+//! A hidden window gets no frame callback, and its frames no light. After [`HIDDEN_AFTER`] the window counts as
+//! *hidden*, and the output's owner switches the output off, until the parent sends a callback or clears `suspended`.
+//!
+//! Some parents have no presentation feedback, never send it, or send callbacks but discard every frame. The frame
+//! callback then counts as light, until the parent reports a presented frame.
 
 use std::collections::VecDeque;
 
 use crate::backend::{DisplayEvent, FrameId, LossReason, SubmitError};
 use upbeat_timing::time::{Instant, Span};
 
-/// A frame of which nothing was heard for so long is on no screen. Compositors call windows that nobody sees back once
-/// a second, or never.
+/// A frame without any answer for this long is on no screen. Compositors send callbacks for hidden windows once a
+/// second, or never.
 pub(super) const HIDDEN_AFTER: Span = Span::from_millis(800);
 
-/// A frame that the parent has taken and not reported for so long will not be reported: several refreshes of any screen.
+/// A frame that the parent has taken but not reported for this long will not be reported: it is several refreshes of
+/// any screen.
 pub(super) const REPORTED_WITHIN: Span = Span::from_millis(250);
 
-/// So many frames in a row that a parent calls back after and discards, having never reported one, are on screen all
-/// the same: it does not know any better.
+/// After this many frames in a row that a parent discarded in spite of a callback, without ever reporting one, they
+/// count as shown: the parent's feedback is broken.
 const BELIEVED_DISCARDS: u32 = 8;
 
-/// What is to be done with a frame.
+/// The action for a submitted frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Go {
-    /// Commit it now.
     Commit,
-    /// Keep it until the parent calls back.
+    /// Keep it until the parent's frame callback.
     Hold,
 }
 
-/// Frames that may be on their way at once, whether held or committed.
+/// The largest number of frames in flight, held or committed.
 pub(super) const DEPTH: usize = 2;
 
-/// A frame on its way.
+/// A frame that was submitted and not reported.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     id: FrameId,
-    /// When it was committed; of a frame that is held, when it was submitted.
+    /// When it was committed; for a held frame, when it was submitted.
     since: Instant,
-    /// By when something must be heard of it.
+    /// The time by which the parent has to answer.
     due: Instant,
     stage: Stage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The parent does not know of it.
+    /// The frame is not committed yet.
     Held,
-    /// The parent may still show another one instead.
+    /// A later commit would still replace it.
     Committed,
-    /// The parent has called back after it.
+    /// The parent has sent its frame callback.
     Taken,
 }
 
 /// The frames of one window.
 #[derive(Debug)]
 pub(super) struct Frames {
-    /// The oldest first.
+    /// In flight, the oldest first.
     under_way: VecDeque<Frame>,
     /// Whether the parent reports light.
     has_feedback: bool,
-    /// It has done so.
+    /// Whether it has ever reported light.
     has_reported: bool,
-    /// Frames in a row that it has discarded.
+    /// Frames in a row that the parent has discarded.
     discarded: u32,
-    /// The frame whose callback was asked for and has not come.
+    /// The frame whose callback is outstanding.
     awaits: Option<FrameId>,
-    /// The last frame was discarded: nothing is committed before the parent calls back.
+    /// The last frame was discarded: no frame is committed before the next callback.
     out_of_sight: bool,
-    /// The parent says that nobody sees the window.
+    /// The parent has set the state `suspended`.
     suspended: bool,
     /// The parent has not answered for a while.
     silent: bool,
@@ -89,7 +90,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// No frame yet. `has_feedback`: whether the parent reports light.
+    /// `has_feedback`: whether the parent reports light.
     pub(super) fn new(has_feedback: bool) -> Self {
         Frames {
             under_way: VecDeque::with_capacity(DEPTH),
@@ -105,18 +106,18 @@ impl Frames {
         }
     }
 
-    /// Whether a frame would be taken.
+    /// Whether another frame would be accepted.
     pub(super) fn test(&self) -> Result<(), SubmitError> {
         if self.under_way.len() < DEPTH { Ok(()) } else { Err(SubmitError::Busy) }
     }
 
-    /// A frame is handed over. It was [tested](Self::test).
+    /// Takes a frame that was [tested](Self::test).
     pub(super) fn submit(&mut self, id: FrameId, now: Instant) -> Go {
         self.under_way.push_back(Frame { id, since: now, due: now + HIDDEN_AFTER, stage: Stage::Held });
         if self.release(now).is_some() { Go::Commit } else { Go::Hold }
     }
 
-    /// Lets go of the frame that is held, if it is time. It counts as committed from then on.
+    /// Returns the held frame if it may be committed now; it counts as committed from then on.
     pub(super) fn release(&mut self, now: Instant) -> Option<FrameId> {
         let untaken = self.under_way.iter().any(|frame| frame.stage == Stage::Committed);
         if untaken || (self.out_of_sight && self.awaits.is_some()) {
@@ -130,7 +131,7 @@ impl Frames {
         Some(id)
     }
 
-    /// The parent calls back after `id`.
+    /// The parent has sent the frame callback of `id`.
     pub(super) fn called_back(&mut self, id: FrameId, now: Instant) {
         if self.awaits == Some(id) {
             self.awaits = None;
@@ -145,7 +146,7 @@ impl Frames {
         }
     }
 
-    /// The parent reports that it has shown `id`. Returns when it was committed, if it was on its way.
+    /// The parent reports that it has shown `id`. Returns when the frame was committed, if it was in flight.
     pub(super) fn presented(&mut self, id: FrameId, time: Instant, sequence: Option<u64>) -> Option<Instant> {
         (self.has_feedback, self.has_reported, self.discarded) = (true, true, 0);
         self.shown(id, time, sequence)
@@ -153,7 +154,7 @@ impl Frames {
 
     fn shown(&mut self, id: FrameId, time: Instant, sequence: Option<u64>) -> Option<Instant> {
         let position = self.committed(id)?;
-        // Of what came before it nothing will be heard any more.
+        // The frames before it will not be reported any more.
         for before in self.under_way.drain(..position) {
             self.events.push_back(DisplayEvent::Lost { frame: before.id, reason: LossReason::Superseded });
         }
@@ -163,12 +164,13 @@ impl Frames {
         Some(frame.since)
     }
 
-    /// The parent will never show `id`.
+    /// The parent has discarded `id`.
     pub(super) fn discarded(&mut self, id: FrameId) {
         if !self.has_feedback {
             return;
         }
-        // Nobody calls back for what nobody sees: then there is a next frame only when something else happens.
+        // A discarded frame may get no callback, because the window is hidden: the next frame then waits for
+        // other events.
         self.discarded += u32::from(!self.has_reported);
         self.has_feedback = self.discarded < BELIEVED_DISCARDS;
         let Some(position) = self.committed(id) else { return };
@@ -183,18 +185,18 @@ impl Frames {
         self.under_way.iter().position(|frame| frame.id == id && frame.stage != Stage::Held)
     }
 
-    /// Withdraws a frame that is held and numbered `from` or later. Returns the newest frame that stays, if any.
+    /// Withdraws the held frames numbered `from` or later. Returns the newest frame that stays, if any.
     pub(super) fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
         self.lose_those(LossReason::Superseded, |frame| frame.stage == Stage::Held && frame.id >= from);
         self.under_way.back().map(|frame| frame.id)
     }
 
-    /// Whatever is on its way is lost.
+    /// Reports all frames in flight as lost.
     pub(super) fn lose(&mut self, reason: LossReason) {
         self.lose_those(reason, |_| true);
     }
 
-    /// A frame that is held is lost: its buffer is of no use any more. Those that were committed may still be shown.
+    /// Reports the held frames as lost, since their buffers are useless now. Committed frames may still be shown.
     pub(super) fn lose_held(&mut self, reason: LossReason) {
         self.lose_those(reason, |frame| frame.stage == Stage::Held);
     }
@@ -209,22 +211,22 @@ impl Frames {
         });
     }
 
-    /// Whether `id` is on its way still.
+    /// Whether `id` is still in flight.
     pub(super) fn has(&self, id: FrameId) -> bool {
         self.under_way.iter().any(|frame| frame.id == id)
     }
 
-    /// The parent says whether anybody can see the window.
+    /// The parent has set or cleared the state `suspended`.
     pub(super) fn suspend(&mut self, suspended: bool) {
         self.suspended = suspended;
     }
 
-    /// When nothing having been heard means something.
+    /// When an answer is overdue.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.under_way.iter().map(|frame| frame.due).min()
     }
 
-    /// It is `now`: what was due has not come.
+    /// Handles answers that are overdue at `now`.
     pub(super) fn expire(&mut self, now: Instant) {
         if self.deadline().is_none_or(|deadline| deadline > now) {
             return;
@@ -233,7 +235,7 @@ impl Frames {
             self.silent = true;
             self.lose(LossReason::Gone);
         } else {
-            // It calls back, and says nothing of the frames.
+            // The parent sends callbacks, but no feedback.
             self.has_feedback &= self.has_reported;
             self.lose(LossReason::Device);
         }
@@ -244,23 +246,23 @@ impl Frames {
         self.has_feedback
     }
 
-    /// Whether the window has become hidden or visible since this was last asked.
+    /// The visibility, if it has changed since the last call.
     pub(super) fn take_visibility(&mut self) -> Option<bool> {
         let hidden = self.is_hidden();
         (std::mem::replace(&mut self.was_hidden, hidden) != hidden).then_some(!hidden)
     }
 
-    /// Whether nobody can see the window, as far as is known.
+    /// Whether the window is hidden, as far as is known.
     pub(super) const fn is_hidden(&self) -> bool {
         self.suspended || self.silent
     }
 
-    /// What happened, in order.
+    /// The next event, in order.
     pub(super) fn poll(&mut self) -> Option<DisplayEvent> {
         self.events.pop_front()
     }
 
-    /// Something else happened, after all that.
+    /// Appends an event, unless the last one is equal.
     pub(super) fn report(&mut self, event: DisplayEvent) {
         if self.events.back() != Some(&event) {
             self.events.push_back(event);

@@ -1,5 +1,4 @@
-//! The parent's seat: events that belong together are put together, held keys and buttons are let go when the parent
-//! takes them away.
+//! The parent's seat. Related events are merged, and held keys and buttons are released when the parent's focus leaves.
 
 use wayland_client::protocol::{
     wl_keyboard, wl_keyboard::WlKeyboard, wl_pointer, wl_pointer::WlPointer, wl_seat, wl_seat::WlSeat,
@@ -16,21 +15,21 @@ use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 /// One step of a wheel, in 120ths.
 const STEP: i32 = 120;
 
-/// The devices of the parent's seat, and what is held on them.
+/// The devices of the parent's seat, and their held buttons and touches.
 #[derive(Debug, Default)]
 pub(super) struct Devices {
     keyboard: Option<WlKeyboard>,
     pointer: Option<WlPointer>,
     touch: Option<WlTouch>,
-    /// The window that the pointer is on.
+    /// The window under the pointer.
     on: Option<WindowId>,
     buttons: Vec<u32>,
     scrolling: Scrolling,
-    /// The fingers that are down, and on which window.
+    /// The touching fingers, each with its window.
     fingers: Vec<(i32, WindowId)>,
 }
 
-/// Scrolling that the pointer's frame will complete.
+/// Axis events that the next pointer frame completes.
 #[derive(Debug, Default)]
 struct Scrolling {
     time: Option<Instant>,
@@ -56,7 +55,7 @@ impl Parent {
         self.windows.iter().map(|window| window.borrow()).find(|window| window.surface() == surface).map(|it| it.id())
     }
 
-    /// A place on a window in physical pixels of its output.
+    /// A position on a window in physical pixels of its output.
     fn place(&self, id: WindowId, x: f64, y: f64) -> (f64, f64) {
         self.window(id).map_or((x, y), |window| window.borrow().place(x, y))
     }
@@ -99,7 +98,7 @@ impl Parent {
     }
 }
 
-/// When an event with this stamp happened.
+/// The time of an event with this stamp.
 fn at(stamp: u32) -> Instant {
     input_time(stamp, MonotonicClock.now())
 }
@@ -162,7 +161,7 @@ impl Dispatch<WlKeyboard, ()> for Parent {
             Event::Keymap { format: WEnum::Value(KeymapFormat::XkbV1), fd, size } => {
                 ParentEvent::Keymap { file: fd, size }
             }
-            // Keys that were down already when the keyboard came here were meant for somebody else.
+            // `enter` is ignored: keys that were held when the focus came here were meant for another window.
             Event::Leave { .. } => ParentEvent::KeyboardLeft,
             Event::Key { time, key, state: WEnum::Value(state), .. } => {
                 ParentEvent::Key { time: at(time), key, pressed: state == KeyState::Pressed }
@@ -192,7 +191,7 @@ impl Dispatch<WlPointer, ()> for Parent {
         use wl_pointer::{AxisRelativeDirection, AxisSource as Source, ButtonState, Event};
         match event {
             Event::Enter { serial, surface, surface_x, surface_y } => {
-                // We draw our own.
+                // Hide the parent's cursor, since we draw our own.
                 pointer.set_cursor(serial, None, 0, 0);
                 parent.devices.on = parent.window_of(&surface);
                 parent.pointer_at(MonotonicClock.now(), surface_x, surface_y);
@@ -223,7 +222,7 @@ impl Dispatch<WlPointer, ()> for Parent {
                 scrolling.time = Some(at(time));
                 scrolling.axis(axis).stop = true;
             }
-            // Of these two a parent sends one, by the version of the protocol.
+            // A parent sends only `axis_discrete` or `axis_value120`, depending on the protocol version.
             Event::AxisDiscrete { axis, discrete } => {
                 *parent.devices.scrolling.axis(axis).v120.get_or_insert(0) += discrete.saturating_mul(STEP);
             }

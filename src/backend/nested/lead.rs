@@ -1,53 +1,51 @@
-//! How long before a refresh the parent wants our frame: learned, because no protocol says it.
+//! The submit lead: how long before a refresh the parent needs our frame. It is learned, because no protocol states it.
 //!
-//! The parent latches some time before its own vblank: a few hundred microseconds where it works just in time, 7 ms
-//! under weston. What can be seen is only whether a frame that was committed so early was shown by the refresh that it
-//! was meant for:
+//! The parent latches some time before its own vblank: a few hundred microseconds before if it composes just in time, 7
+//! ms before under weston. The only observation is whether a frame that was committed this early was shown by the
+//! refresh that it was meant for:
 //! ```text
 //!   committed            meant                    meant + 1
 //!      │◄──── distance ────►│                        │
-//!      │    ▲ parent's latch│      shown in time ────┘ or here: the parent wants more than `distance`
+//!      │    ▲ parent's latch│      shown in time ────┘ or here: the parent needs more than `distance`
 //! ```
-//! What is learned while the parent is busy may be a whole refresh too much. Then frames are shown by the refresh before
-//! the one that they were meant for, and the lead is longer than it must be by that much.
+//! A lead that was learned while the parent was busy may be a whole refresh too long. Frames are then shown one refresh
+//! too early, and the time from commit to light shows how short a lead suffices.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// What is assumed of a parent of which nothing is known: it works as late as we do.
+/// The initial lead: assumes that the parent composes as late as we do.
 const FIRST: Span = Span::from_millis(2);
-/// No lead is longer than this share of the interval (fifteen eighths): two frames may be on their way at once, and what
-/// is left is for composing after the light of the last but one. A parent that wants more shows every frame later than
-/// was meant, and no lead helps.
+/// The longest lead as a fraction of the interval (fifteen eighths). Two frames may be in flight at once, and the rest
+/// of the time is for composing after the light of the last frame but one. If a parent needs more, it shows every frame
+/// late, and no lead helps.
 const LONGEST: (i64, i64) = (15, 8);
-/// A lead that did not suffice grows to what was tried and this share of the interval.
+/// After a miss the lead grows to the distance that failed plus the interval divided by this.
 const STEP_DIVISOR: i64 = 16;
-/// Or by this share of itself, if that is more: a parent that wants far more is met soon.
+/// It grows at least by the distance that failed divided by this, so that a large lead is found soon.
 const GROWTH_DIVISOR: i64 = 4;
-/// What a frame that came too late adds to the suspicion, of which one in time takes 1.
+/// A late frame adds this to the suspicion, and a frame in time subtracts 1.
 const MISS: u32 = 16;
-/// A frame that is later than this many refreshes was held up by something else than the parent's latch.
+/// A frame that is late by more than this many refreshes was not delayed by the parent's latch.
 const LATEST: i64 = 2;
-/// So many frames in a row that were shown before their refresh: the lead is too long.
+/// After this many frames in a row that were shown before their refresh the lead is too long.
 const TOO_LONG: u32 = 4;
-/// With so much suspicion the lead is too short: two misses within eight frames, or more than every sixteenth frame.
+/// At this suspicion the lead is too short: two misses within eight frames, or more than every sixteenth frame.
 const TOO_SHORT: u32 = 24;
-/// Frames in time after which a shorter lead is tried: a second at 60 Hz. What was learned while the parent was busy, or
-/// took us for a slower client than we are, is soon forgotten.
+/// Frames in time after which a shorter lead is tried: a second at 60 Hz. So a lead that was learned while the parent
+/// was busy, or adapted to a slower client, is soon forgotten.
 const PATIENCE: u32 = 60;
-/// Each time that a shorter lead was too short, patience grows so many times, until it is this long: an hour and more.
+/// Each time that a shorter lead fails, the patience is multiplied by this, up to more than an hour.
 const PATIENCE_GROWTH: u32 = 4;
 const LONGEST_PATIENCE: u32 = PATIENCE * PATIENCE_GROWTH.pow(6);
-/// After an idle of so many intervals the refresh that was meant says little: the phase has to be found again.
+/// After an idle time of this many intervals the target refresh is uncertain: the phase has to be found again.
 const IDLE_INTERVALS: i64 = 16;
 
-/// A frame of which the parent reported light.
+/// A frame whose light the parent reported.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
-    /// When the refresh was expected that it was made for.
+    /// The expected start of the refresh that it was made for.
     pub meant: Instant,
-    /// When it was committed.
     pub committed: Instant,
-    /// When it was shown.
     pub shown: Instant,
 }
 
@@ -56,18 +54,18 @@ pub(super) struct Shown {
 pub(super) struct Lead {
     lead: Span,
     suspicion: u32,
-    /// Of the misses that made the suspicion, the one that was committed last.
+    /// The shortest distance from commit to refresh among the misses since the suspicion was zero.
     least: Span,
     /// Frames in a row that were shown before their refresh.
     early: u32,
-    /// Of those, the shortest distance from the commit to the light that sufficed.
+    /// The shortest time from commit to light among these frames.
     sufficed: Span,
     /// Frames in time since the last change.
     quiet: u32,
     patience: u32,
-    /// The last change was a try to do with less than this.
+    /// Set if the last change was an attempt with a shorter lead: the lead before it.
     tried_from: Option<Span>,
-    /// The longest lead that was tried in this way and was too short.
+    /// The longest lead for which such an attempt failed.
     refused: Span,
     last: Option<Instant>,
 }
@@ -95,7 +93,7 @@ impl Lead {
         self.lead
     }
 
-    /// Learns from a frame. Returns whether the lead has changed.
+    /// Learns from a shown frame. Returns whether the lead has changed.
     pub(super) fn observe(&mut self, frame: Shown, interval: Span) -> bool {
         let steady = self.last.is_some_and(|last| frame.shown - last < interval * IDLE_INTERVALS);
         self.last = Some(frame.shown);
@@ -111,7 +109,7 @@ impl Lead {
         } else if late < interval / 2 {
             self.hit(interval)
         } else {
-            // Later by far, or committed later than was asked for: not the parent's latch.
+            // A frame that is much later, or was committed later than the lead, was not delayed by the parent's latch.
             late < interval * LATEST + interval / 2 && distance >= self.lead && self.miss(distance, interval)
         }
     }
@@ -119,7 +117,7 @@ impl Lead {
     fn miss(&mut self, distance: Span, interval: Span) -> bool {
         self.quiet = 0;
         self.suspicion += MISS;
-        // One miss may be the parent's own trouble: what several have in common counts.
+        // One miss may be due to the parent's load, so only the shortest distance of several misses counts.
         self.least = self.least.min(distance);
         if self.suspicion < TOO_SHORT {
             return false;
@@ -154,7 +152,7 @@ impl Lead {
         if self.quiet < self.patience || self.lead == FIRST {
             return false;
         }
-        // Half of what may be too much, and little by little below what was refused once.
+        // Shorten by half of the possible excess, and only little by little below a lead that failed before.
         let step = ((self.lead - self.refused) / 2).max(interval / STEP_DIVISOR);
         self.tried_from = Some(self.lead);
         self.change((self.lead - step).max(FIRST))
@@ -174,7 +172,8 @@ mod tests {
 
     const INTERVAL: Span = Span::from_micros(16_667);
 
-    /// A parent that latches `wants` before its refresh shows `frames` frames, committed as late as is learned.
+    /// Simulates `frames` frames of a parent that latches `wants` before its refresh, each committed at the learned
+    /// lead.
     fn learn(wants: Span, frames: i64) -> (Lead, i64) {
         let mut lead = Lead::default();
         let (mut refresh, mut late) = (Instant::from_nanos(1_000_000_000), 0);
@@ -243,7 +242,7 @@ mod tests {
             Shown { meant, committed: meant - Span::from_millis(21), shown: meant - INTERVAL }
         };
         let changes = (1..=5).filter(|number| lead.observe(early(*number), INTERVAL)).count();
-        assert_eq!((lead.get(), changes), (Span::from_micros(4_333), 1), "what sufficed");
+        assert_eq!((lead.get(), changes), (Span::from_micros(4_333), 1), "the shortest sufficient lead");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Windows in another Wayland compositor, the *parent*: one `xdg_toplevel` for each output.
+//! Nested backend: windows in another Wayland compositor, the *parent*; one `xdg_toplevel` for each output.
 //!
-//! What makes it more than a window with a picture is time. The parent reports when each frame was shown
-//! (`wp_presentation`); those reports, on our clock, are the vblanks of the output, so that clients in here are paced by
-//! the light of the screen that they are on in the end:
+//! Unlike an ordinary window it has vblanks: the parent reports when each frame was shown (`wp_presentation`). These
+//! times, converted to our clock, are the vblanks of the output. So its clients are paced by the light of the real
+//! screen:
 //! ```text
 //!   parent    ── latch ────── light(k) ───────────────── latch ──── light(k+1) ──►
 //!                 ▲              │ wp_presentation_feedback ▲           │
@@ -10,17 +10,17 @@
 //!   this      ────┘           Presented{time, sequence}  ───┘        Presented
 //!             latch ─ compose ─►◄── submit_lead ───────────►  (learned: see `lead`)
 //! ```
-//! A parent without reports leaves its frame callbacks to guess from: *software vsync*, and the log says so.
+//! Without such reports, refreshes are guessed from the parent's frame callbacks (*software vsync*), which is logged.
 //!
-//! | part | what it is |
+//! | part | contents |
 //! |---|---|
-//! | `frames`, `lead`, `stale`, `clock` | what becomes of a frame, how early the parent wants it, what a buffer lacks, whose time it is: no I/O |
+//! | `frames`, `lead`, `stale`, `clock` | states of frames, submit lead, stale regions, clock conversion: no I/O |
 //! | `window`, `pool` | one window: its objects, its size, its buffers |
-//! | `parent`, `dispatch`, `input` | what the parent has and says |
-//! | [`backend`], [`output`], `wire` | the glue: one descriptor to wait for, a handle per output |
+//! | `parent`, `dispatch`, `input` | the parent's globals and events |
+//! | [`backend`], [`output`], `wire` | one pollable descriptor, a handle per output |
 //!
-//! Nothing here blocks after the start: requests that the parent does not read are sent later, and there is at most one
-//! frame of them per window. Nothing polls: the one timer runs while a frame waits for an answer.
+//! Nothing here blocks after the start: requests that the parent does not read are sent later, and they are at most one
+//! frame per window. Nothing polls: the one timer runs only while a frame waits for an answer.
 
 pub mod backend;
 mod clock;
@@ -40,35 +40,34 @@ pub use backend::NestedBackend;
 pub use event::{ParentEvent, WindowId};
 pub use output::NestedOutput;
 
-/// A parent that cannot be had, or is had no more.
+/// The parent cannot be used, or not any more.
 #[derive(Debug, thiserror::Error)]
 pub enum NestedError {
-    /// There is nobody to connect to.
+    /// The connection to the parent failed.
     #[error("no Wayland compositor to be nested in (WAYLAND_DISPLAY is {variable}): {source}")]
     Connect {
-        /// What the variable says.
+        /// The value of `WAYLAND_DISPLAY`.
         variable: String,
-        /// Why not.
         source: wayland_client::ConnectError,
     },
-    /// The parent does not say what it has.
-    #[error("the parent compositor does not say what it offers: {0}")]
+    /// The parent's globals could not be listed.
+    #[error("the globals of the parent compositor cannot be listed: {0}")]
     Registry(wayland_client::globals::GlobalError),
-    /// The parent lacks something that there is no way around.
+    /// The parent lacks a required global.
     #[error("the parent compositor has no {interface} of version {least} or later")]
     Missing {
-        /// What it lacks.
+        /// The name of the missing interface.
         interface: &'static str,
-        /// The oldest version that would do.
+        /// The oldest version that we can use.
         least: u32,
     },
     /// The parent has ended, or has closed the connection.
     #[error("the parent compositor is gone: {0}")]
     Gone(String),
-    /// The parent says that we broke a rule.
+    /// The parent ended the connection with a protocol error.
     #[error("the parent compositor closed the connection over an error: {0}")]
     Refused(String),
     /// The system has no memory or no descriptors left.
-    #[error("a window in the parent compositor cannot be made: {0}")]
+    #[error("a window in the parent compositor cannot be created: {0}")]
     System(#[from] rustix::io::Errno),
 }

@@ -1,4 +1,4 @@
-//! One window of the parent as the compositor holds it: a display.
+//! One window of the parent as a display.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,12 +22,12 @@ impl NestedOutput {
         NestedOutput { name, window }
     }
 
-    /// Which window it is, as in [`ParentEvent`](super::ParentEvent).
+    /// The id of its window, as in [`ParentEvent`](super::ParentEvent).
     pub fn window(&self) -> WindowId {
         self.window.borrow().id()
     }
 
-    /// Physical pixels per logical one, as the parent shows the window.
+    /// Physical pixels per logical pixel, as the parent shows the window.
     pub fn scale(&self) -> f64 {
         self.window.borrow().scale()
     }
@@ -45,8 +45,8 @@ impl Display for NestedOutput {
     fn capabilities(&self) -> Capabilities {
         let window = self.window.borrow();
         let clock = if window.has_feedback() { ClockSource::Parent } else { ClockSource::Software };
-        // One that the parent has latched for a light to come, and the next. The parent draws a cursor of ours no sooner than a
-        // frame, and its own would not be in our pictures.
+        // Two frames may be unreported: the frame that the parent has latched, and the next. There is no cursor
+        // plane, since the parent would move a cursor no sooner than a frame, and screenshots would lack it.
         Capabilities { unreported: DEPTH as u32, ..Capabilities::of_window(clock, window.submit_lead()) }
     }
 

@@ -1,4 +1,4 @@
-//! What the parent has, and what it says: the state that its events change.
+//! The state of the connection to the parent, which its events change.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -21,10 +21,10 @@ use super::event::{ParentEvent, WindowId};
 use super::input::Devices;
 use super::window::{Objects, Window};
 
-/// The rate of a parent that does not say, in millihertz.
+/// The assumed rate if the parent states none, in millihertz.
 const USUAL_REFRESH: u32 = 60_000;
 
-/// What was bound of the parent.
+/// The bound globals of the parent.
 pub(super) struct Globals {
     compositor: WlCompositor,
     shm: WlShm,
@@ -36,20 +36,20 @@ pub(super) struct Globals {
     _seat: Option<WlSeat>,
 }
 
-/// One screen of the parent.
+/// One output of the parent.
 #[derive(Debug)]
 pub(super) struct Screen {
     pub output: WlOutput,
-    /// Millihertz; 0: unknown.
+    /// Refresh rate in millihertz; 0 if unknown.
     pub refresh: u32,
-    /// Physical pixels per logical one, rounded up.
+    /// Physical pixels per logical pixel, rounded up.
     pub scale: u32,
 }
 
-/// Everything that the parent's events change.
+/// All state that the parent's events change.
 pub(super) struct Parent {
     pub globals: Globals,
-    /// The clock of its presentation times; `None`: it has none, or one that cannot be read here.
+    /// The clock of its presentation times; `None` if it has none, or one that cannot be read here.
     pub clock: Option<ParentClock>,
     pub screens: Vec<Screen>,
     pub windows: Vec<Rc<RefCell<Window>>>,
@@ -58,7 +58,7 @@ pub(super) struct Parent {
 }
 
 impl Parent {
-    /// Binds what is needed, and what is of use and there.
+    /// Binds the required globals, and the optional globals that exist.
     pub(super) fn bind(list: &GlobalList, handle: &QueueHandle<Parent>) -> Result<Self, NestedError> {
         let globals = Globals {
             compositor: require(list, handle, 4..=6)?,
@@ -68,7 +68,7 @@ impl Parent {
             fractional_scale: list.bind(handle, 1..=1, ()).ok(),
             decoration: list.bind(handle, 1..=1, ()).ok(),
             presentation: list.bind(handle, 1..=1, ()).ok(),
-            // Below version 5 pointer events do not say which of them belong together.
+            // Below version 5 there is no `wl_pointer.frame` to group pointer events.
             _seat: list.bind(handle, 5..=9, ()).ok(),
         };
         let outputs = list.contents().clone_list().into_iter();
@@ -90,7 +90,7 @@ impl Parent {
         })
     }
 
-    /// Makes the objects of a window called `title`.
+    /// Creates the objects of a window with this title.
     pub(super) fn make_window(&self, id: WindowId, title: &str, handle: &QueueHandle<Parent>) -> Objects {
         let globals = &self.globals;
         let surface = globals.compositor.create_surface(handle, id);
@@ -104,7 +104,7 @@ impl Parent {
             decoration
         });
         let viewport = globals.viewporter.as_ref().map(|manager| manager.get_viewport(&surface, handle, ()));
-        // Without a viewport a scale that is not whole could not be answered.
+        // Without a viewport we cannot draw at a fractional scale, so do not ask for it.
         let fractional = globals.fractional_scale.as_ref().filter(|_| viewport.is_some());
         let fractional = fractional.map(|manager| manager.get_fractional_scale(&surface, handle, id));
         Objects {
@@ -119,19 +119,19 @@ impl Parent {
         }
     }
 
-    /// The window called `id`.
+    /// The window with this id.
     pub(super) fn window(&self, id: WindowId) -> Option<&Rc<RefCell<Window>>> {
         self.windows.iter().find(|window| window.borrow().id() == id)
     }
 
-    /// Lets a window hear something.
+    /// Calls `say` with the window of this id, if it exists.
     pub(super) fn tell(&self, id: WindowId, say: impl FnOnce(&mut Window)) {
         if let Some(window) = self.window(id) {
             say(&mut window.borrow_mut());
         }
     }
 
-    /// The refresh rate of the screen that a new window is likely to be on.
+    /// The refresh rate of the output on which a new window is likely to open.
     pub(super) fn refresh(&self) -> u32 {
         self.screens.iter().map(|screen| screen.refresh).find(|refresh| *refresh > 0).unwrap_or(USUAL_REFRESH)
     }

@@ -1,10 +1,11 @@
-//! The buffers of one window: one that the compositor draws into, and a few that the parent reads in turn.
+//! The buffers of one window: a canvas that the compositor draws into, and some `wl_buffer`s that the parent reads in
+//! turn.
 //!
 //! ```text
-//!   acquire ─► canvas (age 1, always) ─► submit: what slot n has missed is copied ─► wl_buffer n ─► parent
+//!   acquire ─► canvas (age 1, always) ─► submit: the stale region of slot n is copied ─► wl_buffer n ─► parent
 //! ```
-//! The copy is of the damage only. It keeps the compositor's own drawing as small as can be, needs no memory that two
-//! processes write to, and ends before `submit` returns.
+//! Only damage is copied. The copy keeps the compositor's own drawing as small as possible, avoids memory that two
+//! processes write to, and is done before `submit` returns.
 
 use std::os::fd::AsFd;
 
@@ -17,11 +18,10 @@ use super::stale::Stale;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use upbeat_client::memory::SharedMemory;
 
-/// Buffers for the parent: one on screen, one that it has latched, one that is committed, one to compose into, and one
-/// for a parent that releases late.
+/// The number of buffers: on screen, latched, committed, composed into, and one more for a parent that releases late.
 const SLOTS: usize = 5;
 
-/// Which buffer: that of a window, in the so many-th pool of it.
+/// Identifies a buffer: its window, the number of its pool, and its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BufferTag {
     pub window: WindowId,
@@ -44,9 +44,9 @@ pub(super) struct Pool {
     number: u32,
     size: (i32, i32),
     slots: Vec<Slot>,
-    /// `None` while the compositor has it.
+    /// `None` while it is lent to the compositor.
     canvas: Option<PixelBuffer>,
-    /// The canvas holds the frame composed last.
+    /// The canvas holds the newest composed frame.
     is_known: bool,
 }
 
@@ -74,7 +74,7 @@ impl Pool {
         Ok(Pool { number, size, slots, canvas: Some(PixelBuffer::new(width, height)), is_known: false })
     }
 
-    /// The canvas, if a buffer will be free for what is drawn on it.
+    /// Lends the canvas, if a buffer is free for its next frame.
     pub(super) fn acquire(&mut self) -> Option<Buffer> {
         self.free()?;
         let pixels = self.canvas.take()?;
@@ -85,7 +85,7 @@ impl Pool {
         })
     }
 
-    /// The compositor gives the canvas back, and nobody knows what is on it.
+    /// Takes the canvas back; its content is unknown.
     pub(super) fn release(&mut self, buffer: Buffer) {
         if self.recognises(&buffer)
             && let BufferStorage::Memory(pixels) = buffer.storage
@@ -104,7 +104,8 @@ impl Pool {
             && (pixels.width, pixels.height, pixels.pixels.len()) == (self.size.0, self.size.1, whole)
     }
 
-    /// Takes what was drawn on the canvas, which changed `damage`, into a free buffer. Returns which.
+    /// Takes the canvas back with a new frame, and copies the stale region of a free buffer. Returns the index of
+    /// that buffer.
     pub(super) fn compose(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Option<usize> {
         let BufferStorage::Memory(pixels) = buffer.storage else { return None };
         let known = std::mem::replace(&mut self.is_known, true);
@@ -124,7 +125,7 @@ impl Pool {
         index
     }
 
-    /// A free buffer made black; what is on the canvas stays.
+    /// Makes a free buffer black; the canvas stays as it is.
     pub(super) fn black(&mut self) -> Option<&WlBuffer> {
         let index = self.free()?;
         let slot = self.slots.get_mut(index)?;
@@ -134,7 +135,7 @@ impl Pool {
         Some(&slot.buffer)
     }
 
-    /// The free buffer that lacks the least, as far as that can be told from the order of use.
+    /// The free buffer with the fewest stale rectangles.
     fn free(&self) -> Option<usize> {
         let free = self.slots.iter().enumerate().filter(|(_, slot)| !slot.held);
         free.min_by_key(|(_, slot)| match &slot.stale {
@@ -149,20 +150,20 @@ impl Pool {
         self.slots.get(index).map(|slot| &slot.buffer)
     }
 
-    /// What is in buffer `index`.
+    /// A copy of the pixels in buffer `index`.
     pub(super) fn picture(&self, index: usize) -> Option<PixelBuffer> {
         let pixels = self.slots.get(index)?.memory.pixels().to_vec();
         Some(PixelBuffer { width: self.size.0, height: self.size.1, pixels })
     }
 
-    /// The parent reads the buffer no more; or it never will.
+    /// The parent has released the buffer, or will never read it.
     pub(super) fn released(&mut self, tag: BufferTag) {
         if tag.pool == self.number {
             self.give_back(tag.slot);
         }
     }
 
-    /// Buffer `index` was never committed.
+    /// Frees buffer `index`, which was never committed.
     pub(super) fn give_back(&mut self, index: usize) {
         if let Some(slot) = self.slots.get_mut(index) {
             slot.held = false;

@@ -1,25 +1,24 @@
-//! What a shared buffer lacks of the newest frame.
+//! The stale region of a shared buffer: where it is older than the newest frame.
 //!
-//! The compositor draws every frame into one and the same memory, so that it never draws more than what changed. The
-//! buffers that the parent sees take turns, and each has missed the frames that the others carried: what they changed
-//! is noted here and copied when its turn comes.
+//! The compositor draws every frame into the same memory, so that it never draws more than the damage. The parent's
+//! buffers take turns, and each has missed the frames of the other buffers. Their damage is collected here and copied
+//! at the buffer's turn.
 
 use crate::backend::{PixelBuffer, PixelRect};
 
-/// Beyond this many rectangles everything is copied: a list that grows costs more than it saves.
+/// Beyond this many rectangles the whole buffer is copied, since a long list costs more than it saves.
 const MOST_RECTANGLES: usize = 64;
 
-/// The parts of one buffer that are older than the newest frame.
+/// The region of one buffer that is older than the newest frame.
 #[derive(Clone, Debug)]
 pub(super) enum Stale {
-    /// Nothing in it is known.
+    /// The content of the buffer is unknown.
     All,
-    /// These rectangles.
     Parts(Vec<PixelRect>),
 }
 
 impl Stale {
-    /// A frame was composed that changed `damage`.
+    /// Adds the damage of a composed frame.
     pub(super) fn add(&mut self, damage: &[PixelRect]) {
         if let Stale::Parts(parts) = self {
             if parts.len() + damage.len() > MOST_RECTANGLES {
@@ -30,7 +29,7 @@ impl Stale {
         }
     }
 
-    /// Brings `target`, rows of the same width as `source`, up to date.
+    /// Updates `target`, rows of the same width as `source`.
     pub(super) fn refresh(&mut self, source: &PixelBuffer, target: &mut [u32]) {
         let width = source.width as usize;
         match self {
@@ -52,7 +51,7 @@ impl Stale {
     }
 }
 
-/// A side of a rectangle, as far as it lies in the buffer: first and one past the last.
+/// The start and the end of a rectangle's side, clamped to the buffer.
 fn clamp(start: i32, length: i32, limit: i32) -> (usize, usize) {
     let first = start.clamp(0, limit);
     let last = start.saturating_add(length).clamp(first, limit);

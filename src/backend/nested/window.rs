@@ -26,7 +26,7 @@ pub(super) use shape::SCALE_STEPS;
 use shape::physical;
 use upbeat_timing::time::{Instant, Span};
 
-/// The window's objects in the parent. Those that a parent may not have are optional.
+/// The window's objects in the parent. Objects of optional protocols may be missing.
 #[derive(Debug)]
 pub(super) struct Objects {
     pub surface: WlSurface,
@@ -39,19 +39,18 @@ pub(super) struct Objects {
     pub shm: WlShm,
 }
 
-/// A frame that was taken: what is in the buffer `slot`.
+/// A frame in flight; its picture is in the buffer `slot`.
 #[derive(Debug)]
 struct Taken {
     frame: FrameId,
     slot: usize,
     damage: Vec<PixelRect>,
-    /// When the refresh was expected that it was made for.
+    /// The expected start of the refresh that it was made for.
     meant: Instant,
-    /// The parent has the buffer.
+    /// The buffer was committed to the parent.
     is_committed: bool,
 }
 
-/// One window.
 pub(super) struct Window {
     id: WindowId,
     objects: Objects,
@@ -59,30 +58,30 @@ pub(super) struct Window {
     handle: QueueHandle<Parent>,
     /// Size in the parent's logical pixels.
     logical: (i32, i32),
-    /// Physical pixels of 120 logical ones.
+    /// Physical pixels per 120 logical pixels.
     scale: u32,
-    /// Millihertz.
+    /// Refresh rate in millihertz.
     refresh: u32,
     pool: Pool,
     pools: u32,
     frames: Frames,
     lead: Lead,
-    /// Frames on their way, the oldest first.
+    /// Frames in flight, the oldest first.
     taken: VecDeque<Taken>,
-    /// The buffer that is on screen.
+    /// The slot of the buffer on screen.
     shown: Option<usize>,
     is_on: bool,
     is_closed: bool,
-    /// Size and states of a configure sequence that goes on.
+    /// The size of a configure sequence that is not complete yet.
     proposed: (i32, i32),
-    /// To be acknowledged with the next commit.
+    /// The configure serial to be acknowledged with the next commit.
     serial: Option<u32>,
     is_configured: bool,
     events: VecDeque<ParentEvent>,
 }
 
 impl Window {
-    /// A window of `size` logical pixels. Nothing is in it until the parent has [configured](Self::configured) it.
+    /// A window of `size` logical pixels. It shows no frame until the parent has [configured](Self::configured) it.
     pub(super) fn new(
         id: WindowId,
         objects: Objects,
@@ -149,13 +148,12 @@ impl Window {
         Mode { width, height, refresh: self.refresh }
     }
 
-    /// A place on the surface as physical pixels of the output.
+    /// Converts a position on the surface to physical pixels of the output.
     pub(super) fn place(&self, x: f64, y: f64) -> (f64, f64) {
         (x * self.scale(), y * self.scale())
     }
 }
 
-/// Frames.
 impl Window {
     pub(super) fn acquire(&mut self) -> Option<Buffer> {
         self.pool.acquire()
@@ -165,7 +163,7 @@ impl Window {
         self.pool.release(buffer);
     }
 
-    /// Whether `plan` would be taken.
+    /// Whether `plan` would be accepted.
     pub(super) fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
         if !self.is_on || self.is_closed {
             return Err(SubmitError::Off);
@@ -187,8 +185,8 @@ impl Window {
     pub(super) fn submit(&mut self, plan: Plan, now: Instant) {
         let Change::Compose { buffer, damage } = plan.change else { return };
         let Some(slot) = self.pool.compose(buffer, &damage) else {
-            // There was one when the canvas was acquired, and buffers are only used here.
-            tracing::error!(window = self.id.0, "the parent has all buffers");
+            // `acquire` found a free buffer, and only this function uses buffers up.
+            tracing::error!(window = self.id.0, "no buffer is free: the parent has not released any");
             self.frames.report(DisplayEvent::Lost { frame: plan.frame, reason: LossReason::Device });
             return;
         };
@@ -199,7 +197,7 @@ impl Window {
         self.watch();
     }
 
-    /// Lets go of a frame that is held, if it is time.
+    /// Commits the held frame, if it is time.
     fn release_held(&mut self, now: Instant) {
         if let Some(frame) = self.frames.release(now) {
             self.commit(frame);
@@ -207,14 +205,14 @@ impl Window {
         self.watch();
     }
 
-    /// Hears of it when the parent says nothing.
+    /// Arms the timer for the time at which an answer of the parent is overdue.
     fn watch(&self) {
         if let Some(deadline) = self.frames.deadline() {
             self.wire.wake_by(deadline);
         }
     }
 
-    /// Commits a frame that was taken.
+    /// Commits a frame in flight to the parent.
     fn commit(&mut self, frame: FrameId) {
         let Some(taken) = self.taken.iter_mut().find(|taken| taken.frame == frame) else { return };
         taken.is_committed = true;
@@ -225,7 +223,7 @@ impl Window {
             surface.damage_buffer(rect.x, rect.y, rect.width, rect.height);
         }
         if taken.damage.is_empty() {
-            // A parent may take a frame without damage for none at all, and say nothing of it until the next one.
+            // A parent may ignore a commit without damage, and send no feedback for it until the next frame.
             surface.damage_buffer(0, 0, 1, 1);
         }
         surface.frame(&self.handle, (self.id, taken.frame));
@@ -237,7 +235,7 @@ impl Window {
         self.wire.flush();
     }
 
-    /// What is committed next has the size and state that the parent asked for last.
+    /// Acknowledges the parent's last configure event: the next commit has that size and state.
     fn acknowledge(&mut self) {
         if let Some(serial) = self.serial.take() {
             self.objects.xdg_surface.ack_configure(serial);
@@ -250,7 +248,7 @@ impl Window {
         stays
     }
 
-    /// Forgets frames that were lost. One that was held never came to the parent, who will not release its buffer.
+    /// Forgets lost frames. A held frame was never committed, so the parent will not release its buffer.
     fn forget_lost(&mut self) {
         let (frames, pool) = (&self.frames, &mut self.pool);
         self.taken.retain(|taken| {
@@ -262,7 +260,7 @@ impl Window {
         });
     }
 
-    /// The parent calls back after `frame`.
+    /// The parent has sent the frame callback of `frame`.
     pub(super) fn called_back(&mut self, frame: FrameId, now: Instant) {
         if !self.has_feedback() {
             self.note_shown(frame);
@@ -273,7 +271,7 @@ impl Window {
         self.tell_visibility();
     }
 
-    /// The parent has shown `frame`: at `time`, by its count of refreshes, which are `refresh` apart.
+    /// The parent has shown `frame` at `time`, in its refresh `sequence`; `refresh` is its interval.
     pub(super) fn presented(
         &mut self,
         frame: FrameId,
@@ -293,7 +291,7 @@ impl Window {
         let meant = self.taken.iter().find(|taken| taken.frame == frame).map_or(time, |taken| taken.meant);
         tracing::debug!(frame = frame.0, distance = %(meant - committed), late = %(time - meant), said = %(now - time), lead = %self.lead.get(), "shown");
         if self.lead.observe(Shown { meant, committed, shown: time }, interval) {
-            tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent wants its frames so long before the refresh");
+            tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent needs its frames this long before the refresh");
             self.frames.report(DisplayEvent::Changed);
         }
         self.note_shown(frame);
@@ -320,7 +318,7 @@ impl Window {
         self.pool.released(tag);
     }
 
-    /// It is `now`: what was to be heard by now was not. Returns when it is to be asked next.
+    /// Handles answers that are overdue at `now`. Returns the next deadline.
     pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
         let had_feedback = self.has_feedback();
         self.frames.expire(now);
@@ -344,7 +342,7 @@ impl Window {
         self.pool.picture(self.shown.filter(|_| self.is_on)?)
     }
 
-    /// Off, the window is black, unless nobody can see it anyway.
+    /// Off paints the window black, unless it is hidden anyway.
     pub(super) fn set_power(&mut self, on: bool) {
         if std::mem::replace(&mut self.is_on, on) == on || on {
             return;

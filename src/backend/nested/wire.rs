@@ -1,4 +1,4 @@
-//! The connection to the parent: what can be read and written is waited for on one descriptor, and nothing here blocks.
+//! The socket of the parent's connection behind one pollable descriptor. Nothing here blocks.
 
 use std::cell::{Cell, RefCell};
 use std::io::ErrorKind;
@@ -11,19 +11,19 @@ use wayland_client::backend::WaylandError;
 use crate::backend::timer::Timer;
 use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
-/// What is waited for and written to, shared by all windows.
+/// The connection with its timer and epoll set, shared by all windows.
 pub(super) struct Wire {
     connection: Connection,
     epoll: OwnedFd,
-    /// The socket is full: the rest is sent when the parent has read some.
+    /// The socket is full: the rest is sent when it is writable.
     full: Cell<bool>,
     timer: RefCell<Timer>,
-    /// When the timer rings.
+    /// The time for which the timer is set.
     armed: Cell<Option<Instant>>,
 }
 
 impl Wire {
-    /// Listens to `connection` on a descriptor of its own.
+    /// Watches `connection` with an epoll set of its own.
     pub(super) fn new(connection: Connection) -> rustix::io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, connection.backend().poll_fd(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
@@ -32,17 +32,16 @@ impl Wire {
         Ok(Wire { connection, epoll, full: Cell::new(false), timer: RefCell::new(timer), armed: Cell::new(None) })
     }
 
-    /// The connection.
     pub(super) const fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Readable when there is something to do.
+    /// Readable when the connection or the timer needs attention.
     pub(super) const fn descriptor(&self) -> &OwnedFd {
         &self.epoll
     }
 
-    /// Sends what was requested, as far as the socket takes it. That the parent is gone is noticed by who reads.
+    /// Sends pending requests as far as the socket takes them. A lost connection is noticed by the next read.
     pub(super) fn flush(&self) {
         let full =
             matches!(self.connection.flush(), Err(WaylandError::Io(error)) if error.kind() == ErrorKind::WouldBlock);
@@ -52,19 +51,19 @@ impl Wire {
         let wanted = if full { epoll::EventFlags::IN | epoll::EventFlags::OUT } else { epoll::EventFlags::IN };
         let backend = self.connection.backend();
         if let Err(error) = epoll::modify(&self.epoll, backend.poll_fd(), epoll::EventData::new_u64(0), wanted) {
-            tracing::error!(%error, "the parent's socket cannot be waited for");
+            tracing::error!(%error, "the parent's socket cannot be polled");
         }
     }
 
-    /// Rings at `deadline` at the latest. A timer that is set already may ring earlier and find nothing to do: it is
-    /// not set anew with every frame.
+    /// Sets the timer for `deadline` at the latest. An earlier setting stays, and may find nothing to do, so that
+    /// the timer is not set anew with every frame.
     pub(super) fn wake_by(&self, deadline: Instant) {
         if self.armed.get().is_none_or(|armed| armed > deadline) {
             self.wake_at(Some(deadline));
         }
     }
 
-    /// Rings at `deadline`, or not at all.
+    /// Sets the timer for `deadline`, or stops it.
     pub(super) fn wake_at(&self, deadline: Option<Instant>) {
         self.armed.set(deadline);
         if let Err(error) = self.timer.borrow_mut().arm(deadline, MonotonicClock.now()) {
@@ -72,7 +71,7 @@ impl Wire {
         }
     }
 
-    /// Whether the timer has rung by `now`.
+    /// Whether the timer has expired by `now`.
     pub(super) fn has_rung(&self, now: Instant) -> bool {
         self.armed.get().is_some_and(|armed| armed <= now)
     }

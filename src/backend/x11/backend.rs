@@ -1,4 +1,4 @@
-//! The connection to the server, and the descriptor to wait for it and for the ticks.
+//! The connection to the X server: its windows, and one pollable descriptor for the server and the ticks.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -29,9 +29,9 @@ use crate::backend::timer::Timer;
 use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 
 x11rb::atom_manager! {
-    /// Names that are asked for once.
+    /// Atoms that are interned at the start.
     Atoms:
-    /// The answers to that.
+    /// The replies to the intern requests.
     AtomsCookie {
         WM_PROTOCOLS,
         WM_DELETE_WINDOW,
@@ -42,18 +42,18 @@ x11rb::atom_manager! {
 
 /// A connection to an X server.
 ///
-/// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has something to do: the server has said
-/// something, or a frame's tick has come.
+/// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has work to do: the server has sent an
+/// event, or a frame's tick has come.
 pub struct X11Backend {
     connection: Rc<RustConnection>,
     sharing: Sharing,
     screen: Screen,
-    /// How often it refreshes, in mHz.
+    /// The screen's refresh rate, in mHz.
     refresh: u32,
     atoms: Atoms,
     windows: Vec<Rc<RefCell<Window>>>,
     devices: Devices,
-    /// The server tells of fingers.
+    /// The server supports touch events.
     speaks_touch: bool,
     fingers: Fingers,
     events: VecDeque<ParentEvent>,
@@ -63,7 +63,7 @@ pub struct X11Backend {
 }
 
 impl X11Backend {
-    /// Connects to the server that `DISPLAY` names. Waits for its answers: this is for the start of a session.
+    /// Connects to the server that `DISPLAY` names. Blocks for its answers, so it is for the start of a session.
     pub fn connect() -> Result<Self, X11Error> {
         Self::connect_to(None)
     }
@@ -87,7 +87,7 @@ impl X11Backend {
         epoll::add(&epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
         let refresh = refresh::of_screen(&connection, screen.root);
         let hertz = f64::from(refresh) / 1_000.0;
-        tracing::warn!(hertz, "an X server does not say when frames are shown: refreshes are software vsync");
+        tracing::warn!(hertz, "an X server does not report when frames are shown: refreshes are software vsync");
         Ok(X11Backend {
             sharing: Sharing::ask(&connection),
             speaks_touch: touch::is_known(&connection),
@@ -151,7 +151,7 @@ impl X11Backend {
         Ok(Names { window, context, depth })
     }
 
-    /// Reads what the server has sent, and reports the frames whose tick has come. On an error the server is gone.
+    /// Reads the server's events, and reports the frames whose tick has come. On an error the server is gone.
     pub fn dispatch(&mut self) -> Result<(), X11Error> {
         let now = MonotonicClock.now();
         self.windows.iter().for_each(|window| window.borrow_mut().tick(now));
@@ -210,14 +210,14 @@ impl X11Backend {
     }
 
     fn complained(&mut self, error: &x11rb::x11_utils::X11Error) {
-        tracing::warn!(?error, "the X server complains");
+        tracing::warn!(?error, "the X server reported an error");
         if error.extension_name.as_deref() == Some(shm::X11_EXTENSION_NAME) && self.sharing.give_up() {
-            tracing::warn!("frames are sent through the connection from now on");
+            tracing::warn!("frames are sent to the X server through the connection from now on");
             self.windows.iter().for_each(|window| window.borrow_mut().exposed());
         }
     }
 
-    /// Does something to the window of this name on the server.
+    /// Calls `act` with the window that has this X id, if it exists.
     fn with(&mut self, name: u32, act: impl FnOnce(&mut Window, &mut VecDeque<ParentEvent>)) {
         let found = self.windows.iter().find(|window| window.borrow().names.window == name);
         if let Some(window) = found {
@@ -232,13 +232,13 @@ impl X11Backend {
         let _ = self.connection.flush();
     }
 
-    /// The next thing that concerns more than one output's frames.
+    /// The next event that concerns more than one output's frames.
     pub fn poll_event(&mut self) -> Option<ParentEvent> {
         self.events.pop_front()
     }
 }
 
-/// Bits of colour in a pixel: those of `XRGB8888`.
+/// Colour bits per pixel of `XRGB8888`.
 const PIXEL_DEPTH: u8 = 24;
 
 impl AsFd for X11Backend {

@@ -1,4 +1,4 @@
-//! When the next frame of any window is light.
+//! The timer for the next light of any window.
 
 use std::cell::{Cell, RefCell};
 
@@ -16,14 +16,14 @@ impl Clockwork {
         Clockwork { timer: RefCell::new(timer), armed: Cell::new(None) }
     }
 
-    /// Rings at `at` at the latest.
+    /// Sets the timer for `at` at the latest.
     pub(super) fn ring_by(&self, at: Instant) {
         if self.armed.get().is_none_or(|armed| armed > at) {
             self.ring_at(Some(at));
         }
     }
 
-    /// Rings then, and not before.
+    /// Sets the timer for exactly `at`, or stops it.
     pub(super) fn ring_at(&self, at: Option<Instant>) {
         self.armed.set(at);
         if let Err(error) = self.timer.borrow_mut().arm(at, MonotonicClock.now()) {

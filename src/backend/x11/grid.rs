@@ -1,8 +1,8 @@
-//! The refreshes of a display that has none.
+//! Software vsync: a grid of refreshes for a display that reports none.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// Ticks at equal distances.
+/// Ticks at equal intervals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     anchor: Instant,
@@ -10,7 +10,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// With a tick at `anchor`.
+    /// A grid with a tick at `anchor`.
     pub(super) const fn new(anchor: Instant, interval: Span) -> Self {
         Grid { anchor, interval }
     }

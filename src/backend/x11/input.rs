@@ -1,24 +1,24 @@
-//! Keys, buttons and the pointer of an X server, as every other parent has them. No I/O.
+//! Converts an X server's keyboard and pointer events to those of other parents. No I/O.
 //!
-//! X repeats held keys itself: a release and a press of the same key at the same time. Clients repeat on their own here,
-//! so that both are left out; a release is therefore held until it is known what follows it.
+//! X repeats held keys itself: it sends a release and a press of the same key at the same time. Here clients repeat
+//! keys on their own, so both are dropped. Therefore a release is held back until the next event is known.
 
 use crate::backend::nested::{ParentEvent, WindowId};
 use crate::backend::scroll::{Scroll, ScrollSource};
 use upbeat_timing::time::Instant;
 
-/// X numbers keys from 8.
+/// X key codes start at 8.
 const FIRST_KEY: u8 = 8;
 const BTN_LEFT: u32 = 0x110;
 const BTN_RIGHT: u32 = 0x111;
 const BTN_MIDDLE: u32 = 0x112;
 const BTN_SIDE: u32 = 0x113;
 const BTN_EXTRA: u32 = 0x114;
-/// A step of a wheel, in the 120ths of `wl_pointer` and in pixels as libinput has it.
+/// One step of a wheel, in 120ths as `wl_pointer` has it and in pixels as libinput has it.
 const STEP_V120: i32 = 120;
 const STEP_PIXELS: f64 = 15.0;
 
-/// A key that was released, unless it was only repeated.
+/// A released key, unless the next event shows a repeat.
 #[derive(Clone, Copy, Debug)]
 struct Released {
     key: u8,
@@ -27,14 +27,14 @@ struct Released {
     at: Instant,
 }
 
-/// The keyboard and the pointer.
+/// The state of the keyboard.
 #[derive(Debug, Default)]
 pub(super) struct Devices {
     released: Option<Released>,
 }
 
 impl Devices {
-    /// A key went down. What of it is news goes to `tell`.
+    /// A key went down. Calls `tell` for each resulting event.
     pub(super) fn press(&mut self, key: u8, stamp: u32, time: Instant, mut tell: impl FnMut(ParentEvent)) {
         if let Some(before) = self.released.take() {
             if (before.key, before.stamp) == (key, stamp) {
@@ -51,7 +51,7 @@ impl Devices {
         self.released = Some(Released { key, stamp, at });
     }
 
-    /// Nothing more has arrived: what was released is released.
+    /// No further event has arrived, so a held-back release is final.
     pub(super) fn settle(&mut self, mut tell: impl FnMut(ParentEvent)) {
         if let Some(before) = self.released.take() {
             tell(key_event(before.key, false, before.at));
@@ -63,7 +63,7 @@ fn key_event(key: u8, pressed: bool, time: Instant) -> ParentEvent {
     ParentEvent::Key { time, key: u32::from(key.saturating_sub(FIRST_KEY)), pressed }
 }
 
-/// A button or a step of the wheel; `None` for what has no meaning here.
+/// Converts a button or a step of the wheel; `None` for unknown buttons.
 pub(super) fn button(button: u8, pressed: bool, time: Instant) -> Option<ParentEvent> {
     let code = match button {
         1 => BTN_LEFT,
@@ -85,7 +85,7 @@ fn wheel(button: u8, time: Instant) -> ParentEvent {
     ParentEvent::Axis { time, source: ScrollSource::Wheel, horizontal, vertical }
 }
 
-/// The pointer is at a pixel of the window.
+/// Converts a pointer position in pixels of the window.
 pub(super) fn moved(window: WindowId, x: i16, y: i16, time: Instant) -> ParentEvent {
     ParentEvent::PointerMoved { time, window, x: f64::from(x), y: f64::from(y) }
 }
@@ -94,7 +94,7 @@ pub(super) fn moved(window: WindowId, x: i16, y: i16, time: Instant) -> ParentEv
 mod tests {
     use super::*;
 
-    /// Presses (`true`) and releases of keys, each with its server time, and what is told of them.
+    /// The key events that result from presses (`true`) and releases, each with its server time.
     fn told(events: &[(u8, bool, u32)]) -> Vec<(u32, bool)> {
         let (mut devices, mut told) = (Devices::default(), Vec::new());
         let mut tell = |event: ParentEvent| {

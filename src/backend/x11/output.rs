@@ -1,4 +1,4 @@
-//! One window as the compositor holds it: a display.
+//! One window on the X server as a display.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::backend::{
 };
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 
-/// Sending a picture and its being drawn, on a server of this machine.
+/// The time to send a frame and draw it, on a server of this machine.
 const SUBMIT_LEAD: Span = Span::from_millis(2);
 
 /// An output that is a window on an X server.
@@ -26,7 +26,7 @@ impl X11Output {
         X11Output { name, window, clockwork }
     }
 
-    /// Which window it is.
+    /// The id of its window, as in events.
     pub fn window(&self) -> WindowId {
         self.window.borrow().id
     }

@@ -1,17 +1,17 @@
-//! How often the server's screen refreshes, as the RandR extension has it.
+//! The refresh rate of the server's screen, from the RandR extension.
 
 use x11rb::protocol::randr::{ConnectionExt as _, ModeFlag, ModeInfo};
 use x11rb::protocol::xproto::Window;
 use x11rb::rust_connection::RustConnection;
 
-/// Of a screen that does not say: a picture in memory has no refreshes.
+/// The rate if the server states none: a screen in memory has no refreshes.
 pub(super) const USUAL_MILLIHERTZ: u32 = 60_000;
-/// What a monitor may have; a server that says otherwise does not know.
+/// The plausible rates of a monitor; any other rate is ignored.
 const BELIEVED_MILLIHERTZ: std::ops::RangeInclusive<u32> = 10_000..=1_000_000;
-/// The version of RandR that knows a primary monitor.
+/// The first version of RandR with a primary monitor.
 const RANDR: (u32, u32) = (1, 3);
 
-/// The rate, in mHz, of the primary monitor, or of the first that is lit; that of most screens if the server does not say.
+/// The rate, in mHz, of the primary monitor, else of the first active monitor, else the usual rate.
 pub(super) fn of_screen(connection: &RustConnection, root: Window) -> u32 {
     ask(connection, root).unwrap_or(USUAL_MILLIHERTZ)
 }
@@ -28,7 +28,7 @@ fn ask(connection: &RustConnection, root: Window) -> Option<u32> {
     rate(resources.modes.iter().find(|known| known.id == mode)?)
 }
 
-/// The rate of a mode in mHz: its pixels a second by its pixels, the invisible ones included.
+/// The rate of a mode in mHz: its pixel clock divided by its total pixels, including the blanking.
 fn rate(mode: &ModeInfo) -> Option<u32> {
     let flags = mode.mode_flags;
     let lines = match () {

@@ -1,7 +1,7 @@
-//! Fingers on an X server, by its input extension (XInput 2.2).
+//! Touch events of an X server, from its input extension (XInput 2.2).
 //!
-//! The server numbers every touch anew, and for ever upwards; here a finger has the lowest number that is free, as on a
-//! touchscreen. Nothing is said of which touches belong together: those that were read at once are a frame.
+//! The server gives every touch a new, growing number. Here a finger gets the lowest free number, as on a touchscreen.
+//! XInput does not group touch events, so all events that were read together are a frame.
 
 use x11rb::errors::ConnectionError;
 use x11rb::protocol::xinput::{ConnectionExt as _, Device, EventMask, TouchBeginEvent, XIEventMask};
@@ -11,35 +11,35 @@ use x11rb::rust_connection::RustConnection;
 use crate::backend::nested::{ParentEvent, WindowId};
 use upbeat_timing::time::Instant;
 
-/// The first version that knows touches.
+/// The first version of XInput with touch events.
 const WITH_TOUCH: (u16, u16) = (2, 2);
-/// Positions have 16 binary places.
+/// Positions are fixed-point numbers with 16 fractional bits.
 const FIXED_POINT: f64 = 65_536.0;
 
-/// Whether the server tells of touches. Waits for its answer.
+/// Whether the server supports touch events. Blocks for its answer.
 pub(super) fn is_known(connection: &RustConnection) -> bool {
     let answer = connection.xinput_xi_query_version(WITH_TOUCH.0, WITH_TOUCH.1).ok();
     let version = answer.and_then(|answer| answer.reply().ok());
     let known = version.is_some_and(|version| (version.major_version, version.minor_version) >= WITH_TOUCH);
     if !known {
-        tracing::info!("the X server knows no touchscreens: a finger is a pointer");
+        tracing::info!("the X server has no touch events: fingers move the pointer");
     }
     known
 }
 
-/// Asks for the touches of a window. They are no pointer then.
+/// Selects the touch events of a window; they are then not sent as pointer events.
 pub(super) fn listen(connection: &RustConnection, window: Window) -> Result<(), ConnectionError> {
     let mask = vec![XIEventMask::TOUCH_BEGIN | XIEventMask::TOUCH_UPDATE | XIEventMask::TOUCH_END];
     let mask = EventMask { deviceid: Device::ALL_MASTER.into(), mask };
     connection.xinput_xi_select_events(window, &[mask]).map(drop)
 }
 
-/// Where a touch is in its window.
+/// The position of a touch in its window.
 pub(super) fn place(touch: &TouchBeginEvent) -> (f64, f64) {
     (f64::from(touch.event_x) / FIXED_POINT, f64::from(touch.event_y) / FIXED_POINT)
 }
 
-/// What a finger does.
+/// The phase of a touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Begin,
@@ -47,16 +47,17 @@ pub(super) enum Phase {
     End,
 }
 
-/// The fingers that are down, by the server's numbers.
+/// The touching fingers, with the server's numbers.
 #[derive(Debug, Default)]
 pub(super) struct Fingers {
     down: Vec<Option<u32>>,
-    /// Something was told since the last frame.
+    /// An event was reported since the last frame.
     told: bool,
 }
 
 impl Fingers {
-    /// What touch `number` did, at a place in pixels of `window`; `None` for one that nobody saw begin.
+    /// Converts an event of touch `number`, at a position in pixels of `window`; `None` for a touch that did not
+    /// begin here.
     pub fn touched(
         &mut self,
         phase: Phase,
@@ -79,7 +80,7 @@ impl Fingers {
         })
     }
 
-    /// The lowest number that no finger has.
+    /// The lowest free finger number.
     fn free(&mut self) -> usize {
         self.down.iter().position(Option::is_none).unwrap_or_else(|| {
             self.down.push(None);
@@ -87,7 +88,7 @@ impl Fingers {
         })
     }
 
-    /// All that was read at once has been told.
+    /// Ends the group of events that were read together.
     pub fn frame(&mut self, time: Instant) -> Option<ParentEvent> {
         std::mem::take(&mut self.told).then_some(ParentEvent::TouchFrame { time })
     }
@@ -100,7 +101,7 @@ mod tests {
     const WINDOW: WindowId = WindowId(1);
     const NOW: Instant = Instant::from_nanos(7);
 
-    /// What is told of touches: down at, moved to, lifted, or nothing; and whether that is a frame.
+    /// The event of a touch as text: down at, moved to, lifted, or none.
     fn told(fingers: &mut Fingers, phase: Phase, number: u32, place: (f64, f64)) -> String {
         match fingers.touched(phase, number, WINDOW, place, NOW) {
             Some(ParentEvent::TouchDown { finger, x, y, .. }) => format!("{finger} down at {x} {y}"),
@@ -130,7 +131,7 @@ mod tests {
         let mut fingers = Fingers::default();
         assert_eq!(told(&mut fingers, Phase::Update, 5, (0.0, 0.0)), "None");
         assert_eq!(told(&mut fingers, Phase::End, 5, (0.0, 0.0)), "None");
-        assert!(fingers.frame(NOW).is_none(), "nothing was told");
+        assert!(fingers.frame(NOW).is_none(), "no event was reported");
     }
 
     #[test]

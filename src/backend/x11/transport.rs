@@ -1,13 +1,13 @@
-//! How pictures get to the server: through memory that it reads (MIT-SHM 1.2), or through the connection.
+//! Sends frames to the server: through memory that it reads (MIT-SHM 1.2), or through the connection.
 //!
 //! ```text
 //!   submit   damage ─► segment ─► ShmPutImage ···············► server reads ─► ShmCompletion
 //!   meanwhile: damage ─────────────────────────► PutImage, after it in the same stream
 //! ```
 //!
-//! The segment holds nothing between two frames: it is the way, and the canvas has the picture. So a frame for which it
-//! is not free yet goes the other way, and nobody waits for anybody. A server on another machine, or one that is older or
-//! does not want to, gets all frames through the connection.
+//! The segment holds no state between two frames, since the canvas has the picture. If it is still busy, the next frame
+//! goes through the connection, so that neither side waits. A server on another machine, or one without MIT-SHM 1.2,
+//! gets all frames through the connection.
 
 use std::cell::Cell;
 use std::os::fd::AsFd as _;
@@ -24,17 +24,17 @@ use crate::backend::overlay::intersection;
 use crate::backend::{PixelBuffer, PixelRect};
 use upbeat_client::memory::SharedMemory;
 
-/// What a request needs besides its pixels.
+/// The size of a request without its pixels, rounded up.
 const HEADER_BYTES: usize = 64;
-/// The version of MIT-SHM that takes memory by a descriptor.
+/// The first version of MIT-SHM that takes memory by a descriptor.
 const BY_DESCRIPTOR: (u16, u16) = (1, 2);
 
-/// Whether the server reads our memory: asked once, and given up for all windows when it complains.
+/// Whether the server reads our memory: tested once, and given up for all windows after an error.
 #[derive(Clone, Debug)]
 pub(super) struct Sharing(Rc<Cell<bool>>);
 
 impl Sharing {
-    /// Asks by sharing a page, and waits for the answers.
+    /// Tests it with one pixel, and blocks for the answers.
     pub fn ask(connection: &Rc<RustConnection>) -> Self {
         let shared = is_new_enough(connection).and_then(|()| {
             let (_segment, attached) = Segment::attach(connection, (1, 1))?;
@@ -47,12 +47,11 @@ impl Sharing {
         Sharing(Rc::new(Cell::new(shared.is_ok())))
     }
 
-    /// Whether it does.
     pub fn is_on(&self) -> bool {
         self.0.get()
     }
 
-    /// The server complains; says whether that is news.
+    /// Stops sharing after an error of the server. Returns whether memory was shared until now.
     pub fn give_up(&self) -> bool {
         self.0.replace(false)
     }
@@ -73,12 +72,12 @@ struct Segment {
     name: Seg,
     memory: SharedMemory,
     size: (i32, i32),
-    /// The server has not said yet that it has read what it was told to.
+    /// The server has not sent the completion event of the last request yet.
     is_busy: bool,
 }
 
 impl Segment {
-    /// Shares memory for `size` pixels. Whether the server takes it, it will answer.
+    /// Shares memory for `size` pixels. The cookie's reply shows whether the server accepts it.
     fn attach(
         connection: &Rc<RustConnection>,
         size: (i32, i32),
@@ -92,7 +91,7 @@ impl Segment {
         Ok((Segment { connection: connection.clone(), name, memory, size, is_busy: false }, attached))
     }
 
-    /// Copies a part of the canvas, which has the same size, to the same place.
+    /// Copies a rectangle of the canvas, which has the same size, to the same position.
     fn copy(&mut self, canvas: &PixelBuffer, rect: PixelRect) {
         let (left, width, stride) = (rect.x as usize, rect.width as usize, canvas.width as usize);
         let memory = self.memory.pixels_mut();
@@ -105,12 +104,12 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // Requests that name it come before this one: the server has read by then.
+        // All requests with this segment precede this request, so the server has read it by then.
         let _ = self.connection.shm_detach(self.name).map(drop);
     }
 }
 
-/// The window's names on the server.
+/// The X ids of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names {
     pub window: Window,
@@ -118,14 +117,14 @@ pub(super) struct Names {
     pub depth: u8,
 }
 
-/// The way of one window's pictures.
+/// Sends the frames of one window.
 pub(super) struct Transport {
     connection: Rc<RustConnection>,
     names: Names,
     sharing: Sharing,
-    /// None while there was no frame of this size, and where nothing is shared.
+    /// `None` before the first frame of this size, and where memory is not shared.
     segment: Option<Segment>,
-    /// What is sent next; kept for its memory.
+    /// The pixels of the next request; kept to reuse its memory.
     bytes: Vec<u8>,
 }
 
@@ -134,7 +133,7 @@ impl Transport {
         Transport { connection, names, sharing, segment: None, bytes: Vec::new() }
     }
 
-    /// Shows these parts of the canvas. That the server is gone is noticed by who reads.
+    /// Sends these rectangles of the canvas. A lost connection is noticed by the next read.
     pub fn send(&mut self, canvas: &PixelBuffer, damage: &[PixelRect]) {
         let whole = PixelRect { x: 0, y: 0, width: canvas.width, height: canvas.height };
         let parts = damage.iter().map(|rect| intersection(*rect, whole));
@@ -145,11 +144,11 @@ impl Transport {
             sent = if shares { self.share(canvas, rect, parts.peek().is_none()) } else { self.put(canvas, rect) };
         }
         if let Err(error) = sent.and_then(|()| self.connection.flush()) {
-            tracing::debug!(%error, "a picture was not sent");
+            tracing::debug!(%error, "a frame was not sent to the X server");
         }
     }
 
-    /// Whether this canvas can be shared now.
+    /// Whether a free segment for this canvas exists; attaches one if needed.
     fn has_free_segment(&mut self, canvas: &PixelBuffer) -> bool {
         if !self.sharing.is_on() {
             self.segment = None;
@@ -158,7 +157,7 @@ impl Transport {
         let size = (canvas.width, canvas.height);
         if self.segment.as_ref().is_none_or(|segment| segment.size != size) {
             match Segment::attach(&self.connection, size) {
-                // An error is heard as an event.
+                // An error of the request arrives as an event.
                 Ok((segment, _)) => self.segment = Some(segment),
                 Err(reason) => {
                     tracing::warn!(%reason, "a window's frames are sent through the connection");
@@ -170,7 +169,7 @@ impl Transport {
         self.segment.as_ref().is_some_and(|segment| !segment.is_busy)
     }
 
-    /// Shows a part of the canvas from shared memory. The server says when it has read the `last` one.
+    /// Sends a rectangle of the canvas through shared memory. The server sends a completion event for the `last` one.
     fn share(&mut self, canvas: &PixelBuffer, rect: PixelRect, last: bool) -> Result<(), ConnectionError> {
         let Some(segment) = &mut self.segment else { return Ok(()) };
         segment.copy(canvas, rect);
@@ -198,7 +197,7 @@ impl Transport {
         put.map(drop)
     }
 
-    /// Shows a part of the canvas through the connection, in as many requests as it needs.
+    /// Sends a rectangle of the canvas through the connection, in as many requests as it needs.
     fn put(&mut self, canvas: &PixelBuffer, rect: PixelRect) -> Result<(), ConnectionError> {
         let (width, stride) = (rect.width as usize, canvas.width as usize);
         let room = self.connection.maximum_request_bytes().saturating_sub(HEADER_BYTES);
@@ -221,13 +220,13 @@ impl Transport {
         Ok(())
     }
 
-    /// Whether the server may still read shared memory.
+    /// Whether the server may still be reading shared memory.
     #[cfg(test)]
     pub fn is_read(&self) -> bool {
         self.segment.as_ref().is_some_and(|segment| segment.is_busy)
     }
 
-    /// The server has read what is in `segment`.
+    /// The server has read the memory of `segment`.
     pub fn completed(&mut self, segment: Seg) {
         if let Some(known) = self.segment.as_mut().filter(|known| known.name == segment) {
             known.is_busy = false;

@@ -1,4 +1,4 @@
-//! One window: its size, its canvas, and the frame that waits for its tick.
+//! One X11 window: its size, its canvas, and the frame that waits for its tick.
 
 use std::collections::VecDeque;
 
@@ -18,19 +18,19 @@ pub(super) struct Window {
     pub names: Names,
     transport: Transport,
     size: (i32, i32),
-    /// In mHz.
+    /// Refresh rate in mHz.
     refresh: u32,
     grid: Grid,
-    /// The frame composed last, also while the compositor draws the next one.
+    /// The newest composed frame, kept while the compositor draws the next.
     canvas: PixelBuffer,
-    /// Memory for the next frame; `None` while the compositor has it.
+    /// Memory for the next frame; `None` while it is lent to the compositor.
     spare: Option<PixelBuffer>,
     /// The spare holds the frame before the canvas's.
     is_known: bool,
     /// A frame was composed in this size.
     is_drawn: bool,
     on: bool,
-    /// The frame that was sent, and the tick at which it is light.
+    /// The frame that was sent, with the time and number of the tick at which it is light.
     waits: Option<(FrameId, Instant, u64)>,
     events: VecDeque<DisplayEvent>,
 }
@@ -63,12 +63,12 @@ impl Window {
         self.grid.last(now)
     }
 
-    /// When the frame that waits is light.
+    /// When the waiting frame is light.
     pub(super) fn due(&self) -> Option<Instant> {
         self.waits.map(|(_, light, _)| light)
     }
 
-    /// Reports the frame that waits if its tick has come.
+    /// Reports the waiting frame if its tick has come.
     pub(super) fn tick(&mut self, now: Instant) {
         if let Some((frame, time, sequence)) = self.waits.filter(|(_, light, _)| *light <= now) {
             self.waits = None;
@@ -91,7 +91,8 @@ impl Window {
         self.keep(buffer);
     }
 
-    /// Takes the spare back. One of an older size is dropped: there is a new one.
+    /// Takes the spare back. A buffer of an older size is dropped, since there is a new spare. Returns whether it
+    /// was kept.
     fn keep(&mut self, buffer: Buffer) -> bool {
         let BufferStorage::Memory(pixels) = buffer.storage else { return false };
         let fits = (pixels.width, pixels.height) == self.size && self.spare.is_none();
@@ -132,14 +133,14 @@ impl Window {
         self.waits = Some((plan.frame, light, sequence));
     }
 
-    /// The server has lost the window's picture.
+    /// The server has lost the window's content (`Expose`): sends it again.
     pub(super) fn exposed(&mut self) {
         if self.is_drawn {
             self.send_all();
         }
     }
 
-    /// The server has read what was shared with it under this name.
+    /// The server has read the memory of `segment`.
     pub(super) fn completed(&mut self, segment: Seg) {
         self.transport.completed(segment);
     }
@@ -153,7 +154,7 @@ impl Window {
     }
 
     pub(super) fn supersede(&self, from: FrameId) -> Option<FrameId> {
-        // What was sent cannot be had back.
+        // A frame that was sent cannot be withdrawn.
         let _ = from;
         self.waits.map(|(frame, _, _)| frame)
     }
@@ -171,7 +172,7 @@ impl Window {
         }
     }
 
-    /// The window has this size now. Sides are at most 65 535, as X has them.
+    /// The server has resized the window. Sides are at most 65 535, as in the X protocol.
     pub(super) fn resized(&mut self, width: u16, height: u16) {
         let size = (i32::from(width.max(1)), i32::from(height.max(1)));
         if size == self.size {

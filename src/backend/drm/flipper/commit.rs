@@ -1,4 +1,4 @@
-//! The commit itself: the planes with what they show, the mode and the gamma ramp where those are new.
+//! Commits: the plane states, with the mode and the gamma ramp where these are new.
 
 use smithay::backend::drm::{PlaneConfig, PlaneState};
 
@@ -13,9 +13,9 @@ use crate::backend::drm::verdicts::Shape;
 use crate::backend::{CursorPlane, SubmitError};
 
 impl Flipper {
-    /// Whether the driver takes these besides what is there, as far as it tells; said when it is known.
+    /// Makes a test commit with these clients' planes on top of the current state, and reports the result.
     pub fn test_planes(&mut self, shape: Shape, shown: Shown) {
-        // One that is not lit has nothing to compare with.
+        // Before the modeset there is no current state to test against.
         let can_tell = self.is_on && self.is_ours && !self.modeset;
         let tested = can_tell.then(|| match self.client.states(&shown, false) {
             Some(states) => self.crtc.commit(&states, None, Commit::TestFlip),
@@ -25,11 +25,12 @@ impl Flipper {
             tracing::debug!(output = self.name, %error, "planes cannot show this, so it is composed");
         }
         self.news.push_back(News::Verdict(shape, tested.and_then(|tested| verdict(&tested))));
-        // Its client may have drawn something else meanwhile: then this is the last hold on the buffer.
+        // The client may have attached another buffer meanwhile, so this may be the last reference: drop it on
+        // the main thread.
         self.news.push_back(News::Released(vec![shown], Vec::new()));
     }
 
-    /// Commits the planes; without the cursor's if the driver does not like that one.
+    /// Commits the planes; if the driver refuses the cursor plane, without it.
     pub(super) fn commit(
         &mut self,
         primary: Option<PlaneConfig<'_>>,
@@ -45,7 +46,7 @@ impl Flipper {
             return Ok(());
         };
         if !shown.planes.is_empty() && !is_passing(&error) {
-            // Not the cursor's fault, as far as anybody can tell.
+            // The clients' planes are the likelier cause, so keep the cursor plane.
             self.news.push_back(News::Refuses(shown.planes.clone()));
             return Err(error);
         }
@@ -56,7 +57,7 @@ impl Flipper {
         if is_whole && !is_passing(&error) && self.crtc.commit(&without, None, test).is_ok() {
             self.crtc.clear_plane(images.plane);
             if let Err(error) = self.flip(&without) {
-                // Nor without it: it is not to blame.
+                // The commit fails without the cursor plane, too: it is not the cause.
                 self.cursor = Some(images);
                 return Err(error);
             }
@@ -83,7 +84,7 @@ impl Flipper {
                 }
                 Err(error) if is_passing(&error) => return Err(error),
                 Err(error) => {
-                    // A frame without it tells whose fault it is.
+                    // Commit again without the ramp: only if that succeeds was the ramp the cause.
                     tracing::warn!(output = self.name, %error, "the gamma ramp is refused");
                     gamma.told();
                 }
@@ -92,7 +93,7 @@ impl Flipper {
         self.crtc.commit(planes, None, Commit::Flip)
     }
 
-    /// With the colours that are wanted: on a screen where nothing moves the next flip may be minutes away.
+    /// Modeset, with the wanted gamma ramp: on a static screen the next flip may be minutes away.
     fn light(&mut self, planes: &[PlaneState<'_>]) -> Result<(), SubmitError> {
         if self.is_refused {
             return Err(SubmitError::Device("a fault on purpose".to_owned()));
@@ -102,7 +103,7 @@ impl Flipper {
         if let (Ok(()), Some(gamma)) = (&lit, &mut self.gamma) {
             gamma.told();
         } else if colours.is_some() && lit.as_ref().is_err_and(|error| !is_passing(error)) {
-            // Perhaps they are what is refused: then the next flip finds that out.
+            // The ramp may be the cause. Try without it; the next flip then tests the ramp.
             lit = self.crtc.commit(planes, None, Commit::Light);
         }
         lit?;
@@ -121,7 +122,7 @@ impl Flipper {
     }
 }
 
-/// Whether the driver shows what was tested; `None` if its answer says nothing about that.
+/// Whether the driver accepts the tested planes; `None` if the error says nothing about them.
 fn verdict(tested: &Result<(), SubmitError>) -> Option<bool> {
     match tested {
         Ok(()) => Some(true),

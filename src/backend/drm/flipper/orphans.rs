@@ -1,39 +1,39 @@
-//! Flips that were given up while they were under way, and whose events are for nobody. Pure. The kernel numbers none: those
-//! of one CRTC come in the order of its commits.
+//! Abandoned flips, whose events must be ignored. Pure. The kernel does not number flips, but the events of one CRTC
+//! come in the order of its commits.
 
-/// Events that are still to come and mean nothing.
+/// Counts outstanding events of abandoned flips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Orphans {
     count: u32,
-    /// The driver has said all that it ever will of them.
+    /// The driver has already sent all events of these flips that it will ever send.
     settled: bool,
 }
 
 impl Orphans {
-    /// Whether an event is to be waited for.
+    /// Whether an event is outstanding.
     pub fn are_awaited(self) -> bool {
         self.count > 0
     }
 
-    /// A flip is given up that the driver has not reported.
+    /// Records a flip that is abandoned before its event came.
     pub fn add(&mut self) {
         *self = Orphans { count: self.count + 1, settled: false };
     }
 
-    /// An event came. Whether it is one of theirs.
+    /// An event came: returns whether it belongs to an abandoned flip.
     pub fn claim(&mut self) -> bool {
         let is_theirs = self.count > 0;
         self.count = self.count.saturating_sub(1);
         is_theirs
     }
 
-    /// A commit came to its end that waits for all before it: their events are there, or will never be.
+    /// A blocking commit has finished, which waits for all flips before it: their events are there, or will never come.
     pub fn settle(&mut self) {
         self.settled = true;
     }
 
-    /// All events that were there are taken in. One that a driver never sent would be mistaken for the next flip's, and that
-    /// would be waited for for ever.
+    /// Call this when all pending events were read. Otherwise, if a driver never sent an event, the next flip's
+    /// event would be taken for it, and that flip would never finish.
     pub fn forget_lost(&mut self) {
         if self.settled {
             *self = Orphans::default();

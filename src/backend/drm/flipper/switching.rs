@@ -1,4 +1,4 @@
-//! What interrupts an output: power, modes, other sessions, its end. All of it may block, and nobody waits for it but this
+//! Interruptions of an output: power, mode switches, other sessions, its end. Each may block, which delays only this
 //! output.
 
 use smithay::backend::drm::PlaneState;
@@ -14,7 +14,7 @@ use upbeat_record::faults::{self, Fault};
 use upbeat_timing::time::{Clock, Instant};
 
 impl Flipper {
-    /// Switches the picture on or off. On: after all events that the device has for it were taken in.
+    /// Switches the output on or off. Before it is switched on, read all pending events of the device.
     pub fn set_power(&mut self, on: bool, now: Instant) {
         match (self.is_on, on) {
             (true, false) => {
@@ -31,26 +31,26 @@ impl Flipper {
         }
     }
 
-    /// Another session has the device: nothing more is asked of it.
+    /// Another session takes the device: stops all commits.
     pub fn pause(&mut self) {
         self.is_ours = false;
     }
 
-    /// It is ours again.
+    /// The device is ours again.
     pub fn resume(&mut self) {
         self.crtc.reset();
-        // The mode's value is gone with the other session's state: say it anew.
+        // The mode's blob is gone with the other session's state: create it again.
         if let Err(error) = self.crtc.set_mode(self.mode) {
-            tracing::warn!(output = self.name, %error, "the output's mode is not known after the switch");
+            tracing::warn!(output = self.name, %error, "the output's mode cannot be set after the session switch");
         }
-        // The other session's pictures came long after our last flip.
+        // The other session's flips came after our last flip, so all our events have been sent.
         (self.is_ours, self.modeset, self.orphans) = (true, true, Orphans::default());
         if let Some(gamma) = &mut self.gamma {
             gamma.tell_again();
         }
     }
 
-    /// The monitor was unplugged, or the whole device.
+    /// The monitor or the device was unplugged.
     pub fn unplug(&mut self) {
         self.is_on = false;
         self.lose(LossReason::Gone);
@@ -58,7 +58,7 @@ impl Flipper {
     }
 
     fn darken(&mut self) {
-        // One that was pulled out does not answer any more.
+        // Without DRM master the commit would fail. On an unplugged device it fails, too, which is only logged.
         if self.is_ours {
             match self.crtc.clear() {
                 Ok(()) => self.orphans.settle(),
@@ -69,13 +69,13 @@ impl Flipper {
         self.news.push_back(News::Released(shown, pictures));
     }
 
-    /// All that was submitted is lost.
+    /// Reports all outstanding frames as lost.
     fn lose(&mut self, reason: LossReason) {
         if let Some(Flight { frame, planes, light, picture, .. }) = self.flight.take() {
             if light.is_none() {
                 self.orphans.add();
             }
-            // The device may get to show it all the same.
+            // The device may still show it, so keep its buffers.
             self.held.push(planes);
             self.retired.extend(picture);
             self.news.push_back(News::Lost { frame, reason });
@@ -86,7 +86,7 @@ impl Flipper {
         }
     }
 
-    /// Shows another of the monitor's modes, or lets the rate vary between others. On an error the old one stays.
+    /// Switches to another mode, or to another range of rates. On an error the current mode stays.
     pub fn switch(&mut self, mut switch: Box<Switch>, clock: &impl Clock) {
         if faults::check(Fault::ModeSilent).is_err() {
             return;
@@ -113,7 +113,7 @@ impl Flipper {
         self.news.push_back(News::Switched(switch));
     }
 
-    /// Lets the rate vary, or not. Returns whether it does.
+    /// Enables or disables variable refresh. Returns whether it is enabled.
     fn vary(&mut self, wanted: bool, picture: Option<&Picture>) -> bool {
         let Some(atomic) = self.crtc.atomic_mut() else { return false };
         if std::mem::replace(&mut atomic.vrr, wanted) == wanted {
@@ -133,8 +133,8 @@ impl Flipper {
         wanted && anew.is_ok()
     }
 
-    /// Would the driver show `picture`? `light`: in the mode that it has not yet. Nobody knows while another session has the
-    /// device: the first frame will tell.
+    /// Makes a test commit with `picture`. `light`: test a modeset. While another session has the device it always
+    /// succeeds: the first frame will show whether the driver accepts it.
     fn test(&mut self, picture: Option<&Picture>, mode: crate::backend::Mode, light: bool) -> Result<(), SubmitError> {
         let config = picture.map(|picture| picture.on_plane((mode.width, mode.height)));
         let plane = PlaneState { handle: self.crtc.primary().handle, config };
@@ -144,7 +144,7 @@ impl Flipper {
         }
     }
 
-    /// Shows colours through `ramp` from the next frame on.
+    /// Sets the gamma ramp from the next frame on.
     pub fn set_gamma(&mut self, ramp: Option<&GammaRamp>) {
         if let Some(gamma) = &mut self.gamma
             && let Err(error) = gamma.set(ramp)

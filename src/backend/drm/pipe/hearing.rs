@@ -1,4 +1,4 @@
-//! What a pipe hears of its presenter and of the worker, and what the rest of the compositor is told of it.
+//! Handles the messages of a pipe's presenter and worker, and turns them into display events.
 
 use smithay::reexports::drm::control::Mode as DrmMode;
 
@@ -11,17 +11,17 @@ use crate::backend::{DisplayEvent, LossReason, SubmitError};
 use upbeat_timing::time::{Clock, MonotonicClock};
 
 impl Pipe {
-    /// What happened since it was last asked, in order.
+    /// The next event since the last call, in order.
     pub fn poll_event(&mut self) -> Option<DisplayEvent> {
         if self.events.is_empty() {
             self.hear();
-            // Also while nothing is shown: clients' buffers that are gone keep their memory for as long.
+            // Do this also while nothing is shown: otherwise destroyed client buffers would keep their memory.
             self.verdicts.forget_gone();
         }
         self.events.pop_front()
     }
 
-    /// Takes in all news.
+    /// Handles all pending messages.
     pub fn hear(&mut self) {
         while let Some(news) = self.ends.news.take() {
             self.learn(news);
@@ -40,7 +40,7 @@ impl Pipe {
                 self.patience.renew();
                 if let Some(Screen { picture, cursor: shown, .. }) = self.mirror.shown_mut() {
                     *shown = cursor;
-                    // Only planes have changed.
+                    // A frame that changes only planes keeps the previous picture.
                     *picture = picture.take().or(before.and_then(|before| before.picture));
                 }
                 self.events.push_back(DisplayEvent::Presented { frame, time, sequence });
@@ -58,7 +58,7 @@ impl Pipe {
                 if self.mirror.lost(frame).is_some() {
                     if !is_passing(&error) {
                         self.patience.refused(MonotonicClock.now());
-                        // A GPU that is slow says nothing of the mode.
+                        // A slow GPU says nothing about the mode.
                         if error != SubmitError::Unfinished {
                             self.disprove(&error.to_string());
                         }
@@ -66,7 +66,7 @@ impl Pipe {
                     self.events.push_back(DisplayEvent::Refused { frame, error });
                 }
             }
-            // Telling clients is for this thread, and nothing that a presenter should do.
+            // Dropping them sends `wl_buffer.release`, which must happen on this thread and not on a presenter.
             News::Released(planes, pictures) => drop((planes, pictures)),
             News::Disbelieved => {
                 self.believed = false;
@@ -104,8 +104,8 @@ impl Pipe {
                         self.events.push_back(DisplayEvent::MoreRoom);
                     }
                     Err(error) => {
-                        tracing::warn!(error, "fewer frames are finished ahead");
-                        // It is not asked for again in this mode.
+                        tracing::warn!(error, "no further buffer: fewer frames are rendered ahead");
+                        // Stay "growing", so that no further buffer is requested in this mode.
                         self.grows = true;
                     }
                 }
@@ -113,7 +113,7 @@ impl Pipe {
         }
     }
 
-    /// The rate varies like this in the same mode.
+    /// Records another range of rates in the same mode.
     pub(super) fn vary(&mut self, range: Option<Range>) {
         if std::mem::replace(&mut self.facts.range, range) != range {
             self.verdicts.forget();
@@ -121,12 +121,12 @@ impl Pipe {
         }
     }
 
-    /// Another mode is in force.
+    /// Records a mode switch: all outstanding frames are lost.
     pub(super) fn show_mode(&mut self, mode: DrmMode, scanout: Scanout, range: Option<Range>) {
         (self.facts.mode, self.facts.range) = (mode, range);
         (self.scanout, self.grows) = (scanout, false);
         self.mode_revision.advance();
-        // Before the losses: what is made up for them is made for the new mode.
+        // Send this before the losses, so that frames that replace lost frames are made for the new mode.
         self.events.push_back(DisplayEvent::Changed);
         self.lose_all(LossReason::ModeChange);
     }

@@ -1,4 +1,4 @@
-//! Other modes of a monitor: they are asked for, and what came of it is said once, when it is known.
+//! Mode switches of a monitor. Each request is answered once, when its outcome is known.
 //!
 //! ```text
 //!   set_mode ─► worker: buffers ─► presenter: a test commit ─┬─► refused ─────────────────────────────► refused
@@ -6,10 +6,12 @@
 //!                                                                              refused ───────┴─► back, and refused
 //! ```
 //!
-//! A driver that takes a mode in a test may refuse to light it all the same. The first frame of a mode has nothing on other
-//! planes, and was tried without the cursor and the colours: a refusal is about the mode.
+//! A driver that accepts a mode in a test commit may still refuse the modeset. The first frame in a mode has no
+//! clients' planes, and is also tried without the cursor and the gamma ramp. So if it is refused, the mode is the
+//! cause.
 //!
-//! Back is the last mode that was seen. Where another mode is on its way already, that one decides.
+//! The output then goes back to the last mode in which a frame was shown. If another request is under way already, the
+//! output switches to that mode instead.
 
 use smithay::reexports::drm::control::Mode as DrmMode;
 
@@ -20,62 +22,63 @@ use crate::backend::drm::mirror::Power;
 use crate::backend::drm::mode::{self, ModeWish, mode_of};
 use crate::backend::{DisplayEvent, Mode, ModeId};
 
-/// Modes that were asked for.
+/// The state of mode switches.
 #[derive(Default)]
 pub(super) struct Switches {
     last: ModeId,
-    /// What nobody has answered yet, the oldest first.
+    /// Unanswered requests, the oldest first.
     asked: Vec<Asked>,
-    /// The mode in force, of which nothing was seen yet.
+    /// Set while no frame was shown in the current mode.
     proof: Option<Proof>,
-    /// The last mode that was seen, while another is in force; `None`: there is nothing to go back to.
+    /// The last mode in which a frame was shown, while another mode is in force; `None`: there is no mode to go
+    /// back to.
     seen: Option<Wish>,
 }
 
-/// A mode, and how slow its rate may get (mHz), if it is to vary.
+/// A mode, and the slowest rate (mHz) if the rate is to vary.
 type Wish = (DrmMode, Option<u32>);
 
-/// A request.
 struct Asked {
     id: ModeId,
-    /// How slow its rate may get (mHz), if it is to vary.
+    /// The slowest rate (mHz), if the rate is to vary.
     slowest: Option<u32>,
-    /// The monitor can.
+    /// The monitor supports this variable rate.
     varies: bool,
-    /// It goes back from this one, and a refusal goes no further.
+    /// Set if this request goes back from a refused mode. If it is refused, too, there is no further fallback.
     from: Option<Refused>,
 }
 
-/// A mode that cannot be lit.
+/// A mode whose modeset was refused.
 struct Refused {
-    /// Who is to hear so when all is as it was; `None`: whoever asked was answered while the output was dark.
+    /// The request to answer once the old mode is restored; `None` if it was answered while the output was dark.
     id: Option<ModeId>,
     error: String,
 }
 
-/// A mode that is to be seen.
+/// A mode in which no frame was shown yet.
 struct Proof {
-    /// Who is to hear of it; `None`: the output was dark, and they were told that the driver would take it.
+    /// The request to answer; `None` if it was answered while the output was dark, after the test commit.
     id: Option<ModeId>,
-    /// It is what was before.
+    /// It is the previous mode, restored after a refusal.
     goes_back: bool,
 }
 
 impl Pipe {
-    /// Shows another of the monitor's modes, whose rate varies down to `slowest` (mHz), if that is wanted. Returns under which
-    /// name it is said what came of it; where the driver does not take it the old one stays.
+    /// Switches to another of the monitor's modes, whose rate may vary down to `slowest` (mHz). Returns the id
+    /// under which the result is reported. If the driver refuses the mode the old mode stays.
     pub fn set_mode(&mut self, mode: DrmMode, slowest: Option<u32>) -> ModeId {
         self.ask_for_mode((mode, slowest), None)
     }
 
-    /// How slow the rate may get (mHz) by what was said last; `None`: it is fixed.
+    /// The slowest rate (mHz) of the newest request; `None`: the rate is fixed.
     pub fn slowest(&self) -> Option<u32> {
         self.switches.asked.last().map_or(self.facts.slowest, |asked| asked.slowest)
     }
 
     fn ask_for_mode(&mut self, (mode, slowest): Wish, from: Option<Refused>) -> ModeId {
         let range = self.facts.rates.range(&self.facts.name, mode_of(mode), slowest);
-        // What is on its way is behind other modes, perhaps, and of one that nobody has seen yet nothing is sure.
+        // With an unanswered request, or a mode in which no frame was shown yet, the final mode is unknown:
+        // switch in any case.
         let Switches { asked, proof, seen, .. } = &self.switches;
         let is_in_force = mode == self.facts.mode && asked.is_empty() && proof.is_none() && seen.is_none();
         let id = ModeId(self.switches.last.0.wrapping_add(1));
@@ -103,23 +106,23 @@ impl Pipe {
         id
     }
 
-    /// Those of the monitor, the one that it prefers first.
+    /// The monitor's modes, the preferred mode first.
     pub fn modes(&self) -> Vec<Mode> {
         mode::by_preference(&self.facts.modes)
     }
 
-    /// The one of them that `mode` names.
+    /// The monitor's mode that matches `mode`.
     pub fn choose(&self, mode: Mode) -> Result<DrmMode, DrmError> {
         let wish = ModeWish { size: Some((mode.width, mode.height)), refresh: Some(mode.refresh), slowest: None };
         mode::choose(&self.facts.name, &self.facts.modes, wish)
     }
 
-    /// Others than before: the monitor was asked again.
+    /// The monitor was probed again: replaces its modes.
     pub fn learn_modes(&mut self, modes: Vec<DrmMode>) {
         self.facts.modes = modes;
     }
 
-    /// The presenter has switched.
+    /// The presenter has switched the mode, or the range of rates.
     pub(super) fn switched(&mut self, Switch { asked, mode, range }: Switch) {
         if self.mirror.power == Power::Gone {
             return;
@@ -136,7 +139,7 @@ impl Pipe {
             let result = if is_fixed { Err("the driver does not vary its rate".to_owned()) } else { Ok(()) };
             return self.settle(asked, result);
         };
-        // The one before was replaced before it was seen.
+        // The previous mode was replaced before a frame was shown in it.
         self.settle_proof();
         self.switches.seen.get_or_insert(before);
         self.show_mode(mode, scanout, range);
@@ -150,7 +153,7 @@ impl Pipe {
         }
     }
 
-    /// It has not.
+    /// The switch was refused, or there was no memory for it.
     pub(super) fn not_switched(&mut self, asked: ModeId, error: String) {
         let Asked { from, .. } = self.take_asked(asked);
         let Switches { asked: others, proof, seen, .. } = &mut self.switches;
@@ -161,7 +164,7 @@ impl Pipe {
             return self.settle(asked, Err(error));
         }
         tracing::error!(output = self.facts.name, error, "another mode was refused: the old one stays");
-        // That in force may be one that cannot be lit, which was to be replaced by this one.
+        // The current mode may be one that was refused, and that this request was to replace.
         match *seen {
             Some(seen) if others.is_empty() && proof.is_none() => {
                 self.ask_for_mode(seen, Some(Refused { id: Some(asked), error }));
@@ -170,8 +173,8 @@ impl Pipe {
         }
     }
 
-    /// A frame of the mode in force was refused for good. Whoever asked for that mode hears so when the old one is back, or
-    /// another that was asked for meanwhile is on its way.
+    /// A frame of the current mode was refused for good. The request for that mode is answered when the old mode is
+    /// restored, or when another request is under way.
     pub(super) fn disprove(&mut self, error: &str) {
         let Some(Proof { id, goes_back }) = self.switches.proof.take() else { return };
         let refused = Refused { id, error: error.to_owned() };
@@ -191,20 +194,21 @@ impl Pipe {
         }
     }
 
-    /// The mode in force was seen.
+    /// A frame was shown in the current mode.
     pub(super) fn prove(&mut self) {
         self.settle_proof();
         self.switches.seen = None;
     }
 
-    /// Whoever asked for the mode in force hears that it is.
+    /// Answers the request for the current mode with success.
     fn settle_proof(&mut self) {
         if let Some(id) = self.switches.proof.take().and_then(|proof| proof.id) {
             self.settle(id, Ok(()));
         }
     }
 
-    /// There is nothing to see while the output is dark: nobody waits for that. A mode that cannot be lit then still goes back.
+    /// The output is dark, so no frame can be shown: answers the request now. If the mode cannot be lit later, the
+    /// output still goes back.
     pub(super) fn settle_dark(&mut self) {
         if let Some(id) = self.switches.proof.as_mut().and_then(|proof| proof.id.take()) {
             self.settle(id, Ok(()));
@@ -217,7 +221,7 @@ impl Pipe {
         }
     }
 
-    /// The monitor is gone.
+    /// The monitor is gone: answers all requests with an error.
     pub(super) fn give_switches_up(&mut self) {
         let proof = self.switches.proof.take().and_then(|proof| proof.id);
         let asked = std::mem::take(&mut self.switches.asked).into_iter();
@@ -226,7 +230,7 @@ impl Pipe {
         given_up.into_iter().for_each(|id| self.settle(id, Err("the monitor is gone".to_owned())));
     }
 
-    /// The request of this name; one that nobody waits for, if there is none.
+    /// Removes the request with this id; without one, returns an empty request.
     fn take_asked(&mut self, id: ModeId) -> Asked {
         let index = self.switches.asked.iter().position(|asked| asked.id == id);
         index.map_or(Asked { id, slowest: None, varies: false, from: None }, |index| self.switches.asked.remove(index))

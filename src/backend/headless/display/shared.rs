@@ -1,4 +1,4 @@
-//! A rectangle that shows memory of somebody else as it stands: what the beam finds there.
+//! Client memory that is scanned out without a copy: results of reading it along with the beam.
 
 use std::sync::Arc;
 
@@ -11,8 +11,9 @@ use crate::backend::{DisplayEvent, PixelRect};
 use upbeat_timing::time::Instant;
 
 impl VirtualDisplay {
-    /// Scans `front` out from the next refresh on; how long before its light a row may be read, or `None` where that cannot be:
-    /// the panel is dark, its rate varies, it has no front buffer, or the rectangle does not lie on it.
+    /// Scans `front` out from the next refresh on. Returns how long before its light a row may be read. `None`
+    /// where this is impossible: the panel is dark, its rate varies, it has no front buffer, or the rectangle does
+    /// not lie on it.
     pub fn share(&mut self, front: Option<Front>, now: Instant) -> Option<ReadAhead> {
         self.advance(now);
         self.front = None;
@@ -24,7 +25,7 @@ impl VirtualDisplay {
             return None;
         }
         let bands = Bands { rect, beam: self.panel.beam() };
-        // The first whose first row can still be read.
+        // Start with the first refresh whose first row can still be read.
         let mut first = self.grid.next_repeat(now);
         while bands.due(first.time, 0) < now {
             first = self.grid.next_repeat(first.time);
@@ -42,7 +43,7 @@ impl VirtualDisplay {
         match SamplerThread::start(bands, memory, first, interval) {
             Ok(thread) => Some(Box::new(thread)),
             Err(error) => {
-                tracing::warn!(%error, "no memory is shared: there is no thread that could read it");
+                tracing::warn!(%error, "a client's memory is not shared: the thread to read it cannot be started");
                 None
             }
         }
@@ -54,7 +55,7 @@ impl VirtualDisplay {
         }
     }
 
-    /// The beam has left what is shared: what was read of it in time was seen.
+    /// The beam has left the shared rectangle: the rows that were read in time count as seen.
     pub(super) fn scanned(&mut self, at: Instant) {
         let Some(front) = &mut self.front else { return };
         let refresh = front.refresh;

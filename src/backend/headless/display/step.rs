@@ -1,4 +1,4 @@
-//! Time passes: vblanks, the rows that follow a torn refresh, and faults that happen by themselves.
+//! Advances the virtual display in time: vblanks, the rows that follow a torn refresh, and scripted incidents.
 
 use super::{Power, VirtualDisplay};
 use crate::backend::LossReason;
@@ -7,20 +7,20 @@ use crate::backend::headless::grid::Refresh;
 use crate::backend::headless::report::Lit;
 use upbeat_timing::time::{Instant, Span};
 
-/// What happens next by itself.
+/// An event that time alone causes.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// A scripted incident.
+    /// A scripted incident, such as an unplugged output.
     Incident(Instant),
     /// The waiting frame is shown.
     Flip(Refresh),
-    /// A refresh after a torn one.
+    /// The refresh after a torn one begins.
     Settle(Refresh),
-    /// The refresh in which the picture was rewritten is over.
+    /// The refresh in which the image was rewritten is over.
     Stay(Instant),
     /// A band of shared memory is to be read.
     Read(Instant),
-    /// The beam has left what is shared.
+    /// The beam has left the shared rectangle.
     Scanned(Instant),
 }
 
@@ -34,10 +34,11 @@ impl Step {
 }
 
 impl VirtualDisplay {
-    /// When something will happen by itself; `None` while nothing waits, so that an idle display wakes nobody.
+    /// When the next event happens without a call; `None` while nothing waits, so that an idle display causes no
+    /// wake-up.
     ///
-    /// A frame whose fence is pending waits for the fence and has no time yet. A torn refresh whose mending nobody
-    /// looks at or waits for is mended when somebody does.
+    /// A frame whose fence is pending has no time yet. The refresh after a torn one counts only if a watch or a
+    /// report needs it; otherwise the rows are updated at the next call.
     pub fn next_event(&self) -> Option<Instant> {
         let settle_matters = self.panel.is_watched() || !self.settling.is_empty();
         let settle = self.next_settle().filter(|_| settle_matters).map(|refresh| refresh.time);
@@ -50,7 +51,7 @@ impl VirtualDisplay {
             .min()
     }
 
-    /// Lets everything happen that was due at or before `now`.
+    /// Performs all steps that were due at or before `now`.
     pub fn advance(&mut self, now: Instant) {
         while let Some(step) = self.next_step().filter(|step| step.time() <= now) {
             match step {
@@ -65,7 +66,7 @@ impl VirtualDisplay {
         self.now = self.now.max(now);
     }
 
-    /// The earliest step; of two at the same time the first listed.
+    /// The earliest step; of two steps at the same time the first in the list.
     fn next_step(&self) -> Option<Step> {
         let incident = self.next_incident().map(Step::Incident);
         let flip = self.next_flip().map(Step::Flip);
@@ -148,7 +149,7 @@ impl VirtualDisplay {
         }
     }
 
-    /// A rectangle is lit by `refresh`.
+    /// Reports a rectangle that `refresh` lights.
     pub(super) fn report_lit(&mut self, lit: Lit, refresh: Refresh) {
         let light = self.panel.beam().line_start(refresh.time, lit.row);
         self.reports.written(lit, light, refresh, &mut self.faults);
@@ -161,7 +162,7 @@ impl VirtualDisplay {
         }
     }
 
-    /// Lets an incident happen at `at`.
+    /// Performs a scripted incident at `at`.
     pub(super) fn suffer(&mut self, incident: What, at: Instant) {
         match incident {
             What::Power(on) => self.switch_power(on, at),

@@ -1,4 +1,4 @@
-//! Frames come in: what is taken, what is refused, what can be withdrawn.
+//! Submission of frames to the virtual display: acceptance, refusal, withdrawal.
 
 use super::{Pending, Power, VirtualDisplay};
 use crate::backend::headless::fault::{Moment, What};
@@ -9,7 +9,7 @@ use crate::backend::{Change, CursorPlane, FrameId, LossReason, PixelRect, Plan, 
 use upbeat_timing::time::Instant;
 
 impl VirtualDisplay {
-    /// Whether `plan` would be taken.
+    /// Whether `plan` would be accepted.
     pub fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
         if self.power != Power::On {
             return Err(SubmitError::Off);
@@ -27,7 +27,7 @@ impl VirtualDisplay {
         }
     }
 
-    /// What waits in the queue is finished: a fence is watched for the frame that flips next only.
+    /// Queued frames must be finished, because the fence is watched only for the next flip.
     fn is_full(&self, plan: &Plan) -> bool {
         self.pending.is_some() && (self.queued.len() >= self.options.queue || plan.in_fence.is_some())
     }
@@ -42,7 +42,7 @@ impl VirtualDisplay {
         } else if !fits {
             "the rectangle is empty or not inside the output"
         } else if pixels as i64 != i64::from(rect.width) * i64::from(rect.height) {
-            "the rectangle has another number of pixels"
+            "the number of pixels does not match the rectangle"
         } else if plan.in_fence.is_some() {
             "a rectangle of the front buffer cannot wait for a fence"
         } else {
@@ -51,7 +51,7 @@ impl VirtualDisplay {
         Err(SubmitError::Unsupported(problem))
     }
 
-    /// [`test`](Self::test), and a fault script has its say. What was due at or before `now` has happened after.
+    /// Like [`test`](Self::test), after all steps until `now`, and unless the fault script refuses the frame.
     pub fn admit(&mut self, plan: &Plan, now: Instant) -> Result<(), SubmitError> {
         self.advance(now);
         self.test(plan)?;
@@ -63,8 +63,8 @@ impl VirtualDisplay {
         }
     }
 
-    /// Takes a frame that was [admitted](Self::admit). `rendered` is when its fence signalled; `None`: still pending.
-    /// It counts as submitted when [`submit_returned`](Self::submit_returned) says so.
+    /// Takes an [admitted](Self::admit) frame. `rendered` is when its fence signalled; `None`: still pending. It
+    /// counts as submitted from the call of [`submit_returned`](Self::submit_returned) on.
     pub fn accept(&mut self, plan: Plan, rendered: Option<Instant>, now: Instant) {
         let frame = plan.frame;
         let buffer = match plan.change {
@@ -79,7 +79,7 @@ impl VirtualDisplay {
             }
         };
         let cursor = plan.cursor.filter(|_| self.options.cursor_plane.is_some());
-        // Where frames may queue, each is for its own refresh, not for the next one.
+        // Where frames may queue, each is for its own refresh, not for the next refresh.
         let held_until = if self.options.queue > 0 { plan.present - self.mode.interval() / 2 } else { now };
         let accepted = Pending { frame, buffer, cursor, submitted: now, rendered, held_until, waited: false };
         match self.pending {
@@ -88,7 +88,7 @@ impl VirtualDisplay {
         }
     }
 
-    /// Submit of `frame` returns at `now`: the display could have seen the frame from here on, not earlier.
+    /// The submission of `frame` returns at `now`, which is the earliest time at which the display could see the frame.
     pub fn submit_returned(&mut self, frame: FrameId, now: Instant) {
         let waiting = self.pending.iter_mut().chain(&mut self.queued);
         if let Some(pending) = waiting.into_iter().find(|pending| pending.frame == frame) {
@@ -104,7 +104,8 @@ impl VirtualDisplay {
         }
     }
 
-    /// [`admit`](Self::admit), [`accept`](Self::accept) and [`submit_returned`](Self::submit_returned) at one moment.
+    /// Calls [`admit`](Self::admit), [`accept`](Self::accept) and [`submit_returned`](Self::submit_returned) at one
+    /// time.
     #[expect(clippy::result_large_err, reason = "the plan owns a buffer that must come back, without an allocation")]
     pub fn submit(&mut self, plan: Plan, rendered: Option<Instant>, now: Instant) -> Result<(), (SubmitError, Plan)> {
         if let Err(error) = self.admit(&plan, now) {
@@ -118,7 +119,7 @@ impl VirtualDisplay {
 
     fn write_front(&mut self, write: FrontWrite, now: Instant) {
         let (frame, row) = (write.frame, write.rect.y);
-        // A scripted incident may have taken the screen between admission and now.
+        // A scripted incident may have made the screen dark since the admission.
         let (Some(slot), Some(current)) = (self.panel.slot(), self.grid.last_at(now)) else {
             return self.report_lost(frame, LossReason::Gone, now);
         };
@@ -137,12 +138,12 @@ impl VirtualDisplay {
         }
     }
 
-    /// Whether a frame waits whose fence has not signalled.
+    /// Whether a frame waits for its fence.
     pub fn waits_for_fence(&self) -> bool {
         self.pending.as_ref().is_some_and(|pending| pending.rendered.is_none())
     }
 
-    /// What waits is shown with the cursor like this, as far as it is not on its way.
+    /// Moves the cursor on waiting frames that are not on their way yet.
     pub fn set_cursor(&mut self, cursor: Option<&CursorPlane>, now: Instant) {
         self.advance(now);
         let Some(largest) = self.options.cursor_plane else { return };
@@ -157,9 +158,9 @@ impl VirtualDisplay {
         }
     }
 
-    /// Withdraws what waits in the queue with the number `from` or later, and the frame that flips next if its number is,
-    /// it is not past its deadline, and it waited in the queue or the display can withdraw what it was given; returns the
-    /// frame that stays, if any.
+    /// Withdraws the queued frames from `from` on. The next flip is withdrawn, too, if its number is `from` or
+    /// later, its deadline has not passed, and either it had waited in the queue or the display can withdraw
+    /// frames. Returns the frame that stays, if any.
     pub fn supersede(&mut self, from: FrameId, now: Instant) -> Option<FrameId> {
         self.advance(now);
         while self.queued.back().is_some_and(|last| last.frame >= from)
@@ -188,7 +189,7 @@ fn test_cursor(cursor: &CursorPlane, (width, height): (u32, u32)) -> Result<(), 
         return Err(SubmitError::Unsupported("the cursor image is larger than the cursor plane"));
     };
     if image.pixels.len() as u64 != u64::from(w) * u64::from(h) {
-        return Err(SubmitError::Unsupported("the cursor image has another number of pixels than its size says"));
+        return Err(SubmitError::Unsupported("the number of pixels does not match the cursor image's size"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Faults by script: what a bad driver, cable or monitor does, at a moment of one's choosing.
+//! Fault scripts: the failures of a bad driver, cable or monitor, at chosen times.
 //!
 //! One fault a line, `WHEN WHAT [for COUNT]`; `#` starts a comment:
 //! ```text
@@ -9,16 +9,16 @@
 //! refresh 160  stamp duplicate          # the stamp before it, again
 //! frame 17     no-sequence for 2        # no refresh number
 //! refresh 180  hold-flip for 2          # a vblank passes by a frame that was ready; it is shown by a later one
-//! frame 20     lose-frame               # taken, and never shown
-//! frame 21     refuse-submit            # not taken
-//! frame 22     delay-events 5ms for 3   # what happened is told late
+//! frame 20     lose-frame               # accepted, and never shown
+//! frame 21     refuse-submit            # not accepted
+//! frame 22     delay-events 5ms for 3   # events are reported late
 //! at 2.5s      power off
 //! at 3s        power on
 //! at 4s        mode 1280x720@60
 //! frame 300    unplug                   # right after the frame was submitted
 //! ```
 //! `refresh N` is the output's refresh number `N` or later, `frame N` the frame with that number or a later one, `at
-//! TIME` that long after the output's first refresh. A fault with a count meets that many frames.
+//! TIME` that long after the output's first refresh. A fault with a count affects that many frames.
 
 mod parse;
 
@@ -38,22 +38,21 @@ pub enum When {
     At(Span),
 }
 
-/// What is wrong with the timestamp of a presented frame.
+/// An error in the timestamp of a presented frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StampFault {
     /// Too early by this much.
     Early(Span),
     /// Too late by this much.
     Late(Span),
-    /// Zero.
     Zero,
-    /// This much before the stamp before it.
+    /// This much before the previous stamp.
     Backwards(Span),
-    /// The stamp before it.
+    /// The previous stamp again.
     Duplicate,
 }
 
-/// What goes wrong.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A presented frame has a wrong timestamp.
@@ -62,22 +61,21 @@ pub enum What {
     NoSequence,
     /// A vblank passes without the flip that was ready for it.
     HoldFlip,
-    /// A frame that was taken is lost at its vblank.
+    /// An accepted frame is lost at its vblank.
     LoseFrame,
-    /// A frame is not taken.
+    /// A frame is refused.
     RefuseSubmit,
     /// Presented and lost frames are reported this much later.
     DelayEvents(Span),
-    /// The panel goes off (false) or on.
+    /// The panel is switched off (false) or on.
     Power(bool),
-    /// The mode changes.
     Mode(Mode),
-    /// The plug is pulled.
+    /// The output is unplugged.
     Unplug,
 }
 
 impl What {
-    /// Whether it happens by itself, not to a frame.
+    /// Whether it affects the output and not a frame.
     fn is_incident(self) -> bool {
         matches!(self, What::Power(_) | What::Mode(_) | What::Unplug)
     }
@@ -86,33 +84,29 @@ impl What {
 /// One line of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// When it starts.
     pub when: When,
-    /// What it is.
     pub what: What,
     /// How many times it happens.
     pub count: u32,
 }
 
-/// What will go wrong with one output.
+/// All faults of one output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultScript {
-    /// In the order of the text; of several that could happen at once, the first one does.
+    /// In the order of the text. If several could happen at once, the first does.
     pub faults: Vec<Fault>,
 }
 
-/// A moment at which a fault may happen to a frame.
+/// A point at which a fault may affect a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// The time.
     pub time: Instant,
-    /// The refresh that is going on or that the frame is for.
+    /// The current refresh, or the refresh that the frame is for.
     pub refresh: u64,
-    /// The frame.
     pub frame: FrameId,
 }
 
-/// The faults that are still to come.
+/// The remaining faults of an output.
 #[derive(Debug)]
 pub struct FaultPlayer {
     epoch: Instant,
@@ -127,12 +121,12 @@ impl FaultPlayer {
         player
     }
 
-    /// Forgets what is still to come and plays `script` instead.
+    /// Replaces the remaining faults by `script`.
     pub fn replace(&mut self, script: &FaultScript) {
         self.left = script.faults.iter().copied().filter(|fault| fault.count > 0).collect();
     }
 
-    /// Uses up the first fault for which `select` returns something and whose time has come.
+    /// Uses up the first due fault for which `select` returns a value.
     pub fn take<T>(&mut self, moment: Moment, select: impl Fn(What) -> Option<T>) -> Option<T> {
         let epoch = self.epoch;
         let (index, taken) = self.left.iter().enumerate().find_map(|(index, fault)| {
@@ -147,18 +141,18 @@ impl FaultPlayer {
         Some(taken)
     }
 
-    /// The earliest fault that happens by itself and whose time is known; `time_of` tells when a refresh starts.
+    /// The time of the earliest incident whose time is known; `time_of` returns the start of a refresh.
     pub fn next_incident(&self, time_of: impl Fn(u64) -> Instant) -> Option<Instant> {
         self.incidents(time_of).map(|(_, at)| at).min()
     }
 
-    /// Uses up the earliest of them, if it is due at `now`.
+    /// Uses up the earliest incident, if it is due at `now`.
     pub fn take_incident(&mut self, now: Instant, time_of: impl Fn(u64) -> Instant) -> Option<What> {
         let (index, at) = self.incidents(time_of).min_by_key(|&(_, at)| at)?;
         (at <= now).then(|| self.use_up(index))
     }
 
-    /// Uses up a fault that happens by itself right after `frame` was submitted.
+    /// Uses up an incident that is scripted for the time right after `frame` was submitted.
     pub fn take_incident_after(&mut self, frame: FrameId) -> Option<What> {
         let due = |fault: &Fault| matches!(fault.when, When::Frame(from) if frame >= from) && fault.what.is_incident();
         self.left.iter().position(due).map(|index| self.use_up(index))

@@ -1,4 +1,4 @@
-//! Reads a fault script.
+//! Parser of fault scripts.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use crate::backend::headless::limits::check_mode;
 use crate::backend::{FrameId, Mode};
 use upbeat_timing::time::Span;
 
-/// What is wrong with a script, and where.
+/// A syntax error in a fault script, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct FaultScriptError {
@@ -15,7 +15,7 @@ pub struct FaultScriptError {
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
-    /// What was expected and what was found.
+    /// The expected and the actual text.
     pub message: String,
 }
 
@@ -104,9 +104,9 @@ fn mode(words: &mut Words<'_>) -> Result<Mode, FaultScriptError> {
 struct Words<'a> {
     line: usize,
     text: &'a str,
-    /// Where the next word is looked for, in bytes.
+    /// Byte position at which the next word is searched.
     position: usize,
-    /// Where the last word started, in bytes.
+    /// Byte position of the last word.
     last: usize,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Words<'a> {
         Words { line, text, position: 0, last: 0 }
     }
 
-    /// The next word and where it starts.
+    /// The next word and its byte position.
     fn find(&self) -> Option<(usize, &'a str)> {
         let rest = &self.text[self.position..];
         let word = rest.trim_start();

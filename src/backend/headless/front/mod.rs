@@ -1,14 +1,15 @@
-//! Scanning out memory that a client writes to meanwhile: it is read in bands, each just before the beam comes to it.
+//! Front-buffer sampling: client memory that is scanned out while the client may write to it is read in bands, each
+//! just before the beam reaches it.
 //!
 //! ```text
 //!            read from      lit
-//!   band 0     ├──────────────┤                        READ_AHEAD before its first row is lit, so that nothing counts as
-//!   band 1               ├──────────────┤              seen that was written after the beam had passed
+//!   band 0     ├──────────────┤                        a band is read before its first row is lit: a write behind
+//!   band 1               ├──────────────┤              the beam must not count as seen
 //!   band 2                         ├───×──────┤ read   a band that was read later: the refresh is unproven
 //! ```
 //!
-//! Where time is virtual, or nothing else is done, the display reads in its turn ([`InTurn`]); in a session a thread does
-//! ([`SamplerThread`]), which is there only while something is shared.
+//! Where time is virtual, or the process does nothing else, the display reads when it is dispatched ([`InTurn`]). In a
+//! session a thread reads ([`SamplerThread`]), which exists only while memory is shared.
 
 mod thread;
 
@@ -21,12 +22,12 @@ use crate::backend::front::{FrontMemory, ReadAhead};
 use crate::backend::{Beam, PixelRect};
 use upbeat_timing::time::{Instant, Span};
 
-/// Rows of a band: half a millisecond of 720 rows at 60 Hz, so that a thread is woken about twice a millisecond.
+/// Rows of a band: half a millisecond of 720 rows at 60 Hz, so that a thread wakes about twice a millisecond.
 const BAND: i32 = 24;
-/// How long before its first row is lit a band is read: what a thread that sleeps may be late by.
+/// How long before its first row is lit a band is read: a sleeping thread may wake this late.
 const LEAD: Span = Span::from_micros(250);
 
-/// When which rows of a rectangle are read.
+/// The bands of a rectangle, and when each is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bands {
     pub rect: PixelRect,
@@ -38,57 +39,57 @@ impl Bands {
         (self.rect.height + BAND - 1) / BAND
     }
 
-    /// The first row of a band, from the top of the rectangle on, and how many it has.
+    /// The first row of a band, counted from the top of the rectangle, and its number of rows.
     pub fn rows(self, band: i32) -> (i32, i32) {
         let first = band * BAND;
         (first, BAND.min(self.rect.height - first))
     }
 
-    /// When the first row of a band is lit in the refresh that begins at `present`: it must have been read by then.
+    /// When the first row of a band is lit in the refresh that begins at `present`: it must have been read before.
     pub fn lit(self, present: Instant, band: i32) -> Instant {
         self.beam.line_start(present, self.rect.y + band * BAND)
     }
 
-    /// From when on it is read.
+    /// The time from which on a band is read.
     pub fn due(self, present: Instant, band: i32) -> Instant {
         self.lit(present, band) - LEAD
     }
 
-    /// When the last row was read in the refresh that begins at `present`.
+    /// When the beam leaves the rectangle in the refresh that begins at `present`.
     pub fn over(self, present: Instant) -> Instant {
         self.beam.leaves(present, &self.rect)
     }
 
-    /// How long before its light any row may have been read: the last one of a band was with the first.
+    /// How long before its light any row may be read: the last row of a band is read together with its first.
     pub fn read_ahead(self) -> ReadAhead {
         let band = self.beam.line_start(Instant::ZERO, BAND.min(self.rect.height)) - Instant::ZERO;
         ReadAhead(LEAD + band)
     }
 
-    /// How many pixels it has.
+    /// The number of pixels of the rectangle.
     pub fn pixels(self) -> usize {
         self.rect.width.max(0) as usize * self.rect.height.max(0) as usize
     }
 }
 
-/// What was read of one refresh.
+/// The rows that were read in one refresh.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     pub sequence: u64,
     pub pixels: Vec<u32>,
-    /// All of it was read in time.
+    /// All rows were read in time.
     pub is_proven: bool,
 }
 
 impl Rows {
-    /// Nothing was read of it yet.
+    /// Starts a refresh of which no row was read yet.
     fn begin(&mut self, sequence: u64, pixels: usize) {
         self.sequence = sequence;
         self.pixels.resize(pixels, 0);
         self.is_proven = true;
     }
 
-    /// Reads a band; `now` is asked when that is done.
+    /// Reads a band; `now` is called when it has been read.
     fn read(
         &mut self,
         bands: Bands,
@@ -104,24 +105,24 @@ impl Rows {
     }
 }
 
-/// Whoever reads.
+/// Reads shared memory ahead of the beam.
 pub(super) trait Sampler {
-    /// When it wants to be [looked at](Self::look) next.
+    /// When [`look`](Self::look) is due next.
     fn next(&self) -> Option<Instant> {
         None
     }
 
-    /// It is `now`, and that moment has come.
+    /// Reads the next band at `now`, the time that [`next`](Self::next) returned.
     fn look(&mut self, _now: Instant) {}
 
-    /// What was read of refresh number `sequence`, if it was.
+    /// The rows of refresh number `sequence`, if they were read.
     fn take(&mut self, sequence: u64) -> Option<Rows>;
 
-    /// Memory for what is read next.
+    /// Returns memory, to be reused for a later refresh.
     fn give_back(&mut self, rows: Rows);
 }
 
-/// Reads when the display is looked at.
+/// Reads when the display is dispatched.
 #[derive(Debug)]
 pub(super) struct InTurn {
     bands: Bands,
@@ -135,7 +136,7 @@ pub(super) struct InTurn {
 }
 
 impl InTurn {
-    /// From `refresh` on, which the others follow by `interval`.
+    /// Reads each refresh from `refresh` on, with this interval between refreshes.
     pub fn new(bands: Bands, memory: Arc<dyn FrontMemory>, refresh: Refresh, interval: Span) -> Self {
         let mut rows = Rows::default();
         rows.begin(refresh.sequence, bands.pixels());
@@ -169,23 +170,23 @@ impl Sampler for InTurn {
     }
 }
 
-/// What a display scans out beside its buffer.
+/// Shared memory that a display scans out.
 pub(super) struct Scanning {
     pub bands: Bands,
     pub sampler: Box<dyn Sampler>,
-    /// The refresh whose rows are wanted next.
+    /// The refresh whose rows are needed next.
     pub refresh: Refresh,
-    /// What was seen last: a new picture has it, too, until the beam is there.
+    /// The last rows on screen. A new frame keeps them until the beam reaches the rectangle.
     pub seen: Vec<u32>,
 }
 
 impl Scanning {
-    /// From the refresh `first` on.
+    /// Scans out from the refresh `first` on.
     pub fn new(bands: Bands, sampler: Box<dyn Sampler>, first: Refresh) -> Self {
         Scanning { bands, sampler, refresh: first, seen: Vec::new() }
     }
 
-    /// When the rows of the refresh at hand are there.
+    /// When all rows of the current refresh have been read.
     pub fn over(&self) -> Instant {
         self.bands.over(self.refresh.time)
     }
@@ -223,7 +224,7 @@ mod tests {
                 next = first + rows;
             }
             prop_assert_eq!(next, height);
-            // The last band of a refresh comes before the first of the next one.
+            // The beam leaves the last band of a refresh before the first band of the next is lit.
             prop_assert!(bands.over(PRESENT) <= bands.due(PRESENT + INTERVAL, 0) + LEAD);
         }
     }

@@ -1,4 +1,4 @@
-//! The thread that reads shared memory ahead of the beam. It is there only while something is shared.
+//! The thread that reads shared memory ahead of the beam. It exists only while memory is shared.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::backend::front::FrontMemory;
 use crate::backend::headless::grid::Refresh;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// Refreshes that were read and that nobody has asked for; more are forgotten, oldest first.
+/// How many refreshes are kept until the display takes them; the oldest is dropped first.
 const MOST_KEPT: usize = 2;
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Between {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sleeps until then. Returns whether it goes on.
+    /// Sleeps until `at`. Returns false if the thread has to end.
     fn sleep_until(&self, at: Instant) -> bool {
         let mut board = self.board();
         loop {
@@ -46,15 +46,15 @@ impl Between {
     }
 }
 
-/// A handle to the thread, which ends when this is dropped. Nobody waits for that.
+/// A handle to the thread. Dropping it ends the thread without waiting for its end.
 #[derive(Debug)]
 pub(in crate::backend::headless) struct SamplerThread(Arc<Between>);
 
 impl SamplerThread {
-    /// From `refresh` on, which the others follow by `interval`, on the monotonic clock.
+    /// Reads each refresh from `refresh` on, with this interval between refreshes, on the monotonic clock.
     ///
     /// # Errors
-    /// If there is no thread.
+    /// If the system has no thread left.
     pub fn start(
         bands: Bands,
         memory: Arc<dyn FrontMemory>,
@@ -109,7 +109,7 @@ fn run(bands: Bands, memory: &dyn FrontMemory, mut refresh: Refresh, interval: S
             }
             board.done.push(rows);
         }
-        // One that was stopped for long goes on with the refresh that it can still read from its top.
+        // After a long preemption, continue with the next refresh that can still be read from its top.
         loop {
             refresh = Refresh { time: refresh.time + interval, sequence: refresh.sequence + 1 };
             if bands.lit(refresh.time, 0) > MonotonicClock.now() {

@@ -1,4 +1,4 @@
-//! Recording: every image that was on screen, and when.
+//! Recording: every image that was on screen, with its times.
 //!
 //! ```text
 //!   display's thread                              recorder thread (nice)
@@ -6,9 +6,9 @@
 //!        ▲             none spare? counted,             │
 //!        └──────────── never waited for ◄── buffer ─────┘
 //! ```
-//! An image is handed over when it *leaves* the screen, because only then is it known how long it stayed and that no
-//! front-buffer write will change it; the last one when the recording ends. The number of buffers bounds the queue.
-//! What is dropped for want of one is counted, in the recording itself too.
+//! An image is handed over when it *leaves* the screen, because only then its duration is known, and that no
+//! front-buffer write will change it. The last image is handed over when the recording ends. The number of buffers
+//! bounds the queue. Images that are dropped for lack of a buffer are counted, in the recording itself too.
 
 mod probe;
 mod thread;

@@ -1,7 +1,7 @@
-//! A light probe: what one small rectangle of the panel shows, as soon as it shows it.
+//! A light probe: reports the pixels of one small rectangle of the panel as soon as they are lit.
 //!
-//! An injected event that carries a code, drawn by a client as colours in a known place, is found in the light without
-//! storing whole images. It is a photodiode taped to the screen.
+//! A test injects an event with a code, and its client draws that code as colours in a known place. The probe finds it
+//! in the light without storing whole images. It is a photodiode taped to the screen.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,13 +13,13 @@ use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::watch::Watch;
 use upbeat_timing::time::Instant;
 
-/// What the probe saw from a refresh on.
+/// The content of the rectangle from a refresh on.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeSample<'a> {
     /// The first refresh that shows it.
     pub refresh: Refresh,
-    /// When the panel lit the rectangle's first row with it: later than the refresh, the further down it lies. A row
-    /// that was rewritten under the beam cannot be earlier than that either.
+    /// When the panel lit the rectangle's first row: the further down it lies, the later in the refresh. The same
+    /// holds for a row that was rewritten behind the beam.
     pub light: Instant,
     /// The part of the probe's rectangle that lies on the panel.
     pub rect: PixelRect,
@@ -27,7 +27,7 @@ pub struct ProbeSample<'a> {
     pub pixels: &'a [u32],
 }
 
-/// Calls back whenever the rectangle's pixels change. The first call tells what is there at the start.
+/// Calls back whenever the rectangle's pixels change. The first call reports the pixels at the start.
 pub struct LightProbe<F> {
     rect: PixelRect,
     seen: Vec<u32>,
@@ -37,8 +37,8 @@ pub struct LightProbe<F> {
 }
 
 impl<F: FnMut(ProbeSample<'_>)> LightProbe<F> {
-    /// A probe over `rect`. If a later call names the same refresh (the front buffer was written to), it replaces what
-    /// was said before.
+    /// A probe over `rect`. If a later call names the same refresh (the front buffer was written to), it replaces
+    /// the earlier call.
     pub fn new(rect: PixelRect, callback: F) -> Self {
         LightProbe { rect, seen: Vec::new(), read: Vec::new(), any: false, callback }
     }
@@ -68,7 +68,7 @@ pub struct LoggedSample {
     pub pixels: Vec<u32>,
 }
 
-/// What a probe saw, the newest last. When it is full the oldest entry goes, and is counted.
+/// The samples of a probe, the newest last. When the log is full the oldest sample is dropped and counted.
 #[derive(Clone, Debug)]
 pub struct ProbeLog {
     samples: Rc<RefCell<VecDeque<LoggedSample>>>,
@@ -102,7 +102,7 @@ impl ProbeLog {
         self.samples.borrow_mut().pop_front()
     }
 
-    /// How many entries were pushed out by newer ones.
+    /// How many samples were dropped.
     pub fn forgotten(&self) -> u64 {
         *self.forgotten.borrow()
     }

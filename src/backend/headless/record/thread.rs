@@ -1,4 +1,4 @@
-//! The recorder thread and the way to it.
+//! The recorder thread, and the handover of images to it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,8 +10,8 @@ use crate::backend::headless::watch::{Watch, WatchId};
 use crate::backend::{PixelBuffer, PixelRect};
 use upbeat_record::recording::{ImageSink, RecordedImage, Shown, Tally};
 
-/// How many images may be on their way to the sink. Eight refreshes of delay hide a slow disk; more is memory
-/// (32 MB at 1080p) that only hides a sink which is too slow for good.
+/// How many images may wait for the sink. Eight refreshes hide a slow disk. A longer queue costs memory (32 MB at
+/// 1080p) and would only hide a sink that is too slow for good.
 const QUEUED_IMAGES: usize = 8;
 /// Encoding must not take the processor from clients that are being measured.
 const RECORDER_NICENESS: i32 = 10;
@@ -19,15 +19,14 @@ const RECORDER_NICENESS: i32 = 10;
 /// Why a recording failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    /// There is no thread for it.
+    /// The recorder thread could not be started.
     #[error("no thread for the recorder: {0}")]
     Thread(std::io::Error),
-    /// The sink failed; what came after is counted as dropped.
+    /// The sink failed; all later images count as dropped.
     #[error("the recording broke off after {} images ({} lost): {message}", tally.recorded, tally.dropped)]
     Sink {
-        /// What was recorded and lost.
         tally: Tally,
-        /// What went wrong first.
+        /// The sink's first error.
         message: String,
     },
 }
@@ -38,7 +37,7 @@ struct Progress {
     error: Option<String>,
 }
 
-/// A recording that is running. Dropping it ends it without waiting for the last images to be written.
+/// A recording in progress. Dropping it ends the recording without waiting for the last images to be written.
 pub struct Recording {
     output: HeadlessOutput,
     watch: WatchId,
@@ -52,7 +51,7 @@ impl Recording {
         Self::start_of(output, None, sink)
     }
 
-    /// The same of no more than what lies in `part`, if that is said: what is copied costs time.
+    /// Like [`start`](Self::start), but records only `part` if given, since each copied pixel costs time.
     pub fn start_of(
         output: &HeadlessOutput,
         part: Option<PixelRect>,
@@ -78,12 +77,12 @@ impl Recording {
         Ok(Recording { output: output.clone(), watch, progress, thread: Some(thread) })
     }
 
-    /// How it is going.
+    /// The images recorded and dropped so far.
     pub fn tally(&self) -> Tally {
         lock(&self.progress).tally
     }
 
-    /// Ends it with what is on screen now and waits until all is written.
+    /// Ends the recording with the image on screen, and waits until all images are written.
     pub fn finish(mut self) -> Result<Tally, RecordingError> {
         self.output.remove_watch(self.watch);
         if let Some(thread) = self.thread.take()
@@ -109,23 +108,23 @@ fn lock(progress: &Mutex<Progress>) -> std::sync::MutexGuard<'_, Progress> {
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The display's end: copies an image if there is a buffer to copy it to.
+/// The display's end: copies an image if a buffer is free for it.
 struct Handover {
     part: Option<PixelRect>,
     images: Sender<RecordedImage>,
     spare: Receiver<PixelBuffer>,
     allocated: usize,
-    /// Not needed after all.
+    /// Buffers that were taken but not used.
     spared: Vec<PixelBuffer>,
-    /// What is on screen, where it is known to stay.
+    /// A copy of the image on screen, if it is known to stay.
     kept: Option<PixelBuffer>,
-    /// Since the last image that was handed over.
+    /// Images dropped since the last handover.
     dropped: u64,
     progress: Arc<Mutex<Progress>>,
 }
 
 impl Handover {
-    /// The picture as it is now; `None`: there is no memory for it.
+    /// Copies the image as it is now; `None` if no buffer is free.
     fn copy(&mut self, image: &PanelImage<'_>) -> Option<PixelBuffer> {
         let mut pixels = self.spare_buffer()?;
         match self.part {
@@ -158,7 +157,7 @@ impl Watch for Handover {
     }
 
     fn image_changed(&mut self, _image: &PanelImage<'_>) {
-        // What was kept is not what is there now; its memory is.
+        // The copy is outdated; reuse its memory.
         if let Some(kept) = self.kept.take() {
             self.spared.push(kept);
         }
@@ -177,7 +176,6 @@ impl Watch for Handover {
     }
 }
 
-/// The recorder's end.
 struct Worker<S> {
     queue: Receiver<RecordedImage>,
     give_back: Sender<PixelBuffer>,
@@ -187,11 +185,11 @@ struct Worker<S> {
 
 impl<S: ImageSink> Worker<S> {
     fn run(mut self) {
-        // Best effort: without it the recording is merely a worse neighbour.
+        // Best effort: if it fails, the recorder takes more CPU time from the measured clients.
         let _ = rustix::process::setpriority_process(None, RECORDER_NICENESS);
         while let Ok(image) = self.queue.recv() {
             self.take(&image);
-            // The display may be gone; then nobody wants the buffer.
+            // The display may be gone; the buffer is then not needed any more.
             let _ = self.give_back.send(image.pixels);
         }
         let tally = lock(&self.progress).tally;

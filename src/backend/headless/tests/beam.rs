@@ -1,4 +1,4 @@
-//! Writes that keep the time of the beam, and writes that do not.
+//! Front-buffer writes that stay ahead of the beam, and writes that do not.
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -11,11 +11,11 @@ use upbeat_timing::output::OutputMachine;
 use upbeat_timing::time::{Instant, Span};
 use upbeat_timing::vsync::VsyncModel;
 
-/// As many rows as a small monitor has.
+/// The number of rows is that of a small monitor.
 pub(super) const MODE: Mode = Mode { width: 4, height: 720, refresh: 60_000 };
 const WRITES: u64 = 10_000;
 
-/// One that shows a picture, and that may be written to while it does.
+/// A display with a frame on screen and a writable front buffer.
 pub(super) fn lit() -> VirtualDisplay {
     let options = OutputOptions { front_buffer: true, ..options() };
     let mut display = VirtualDisplay::new(MODE, options, Instant::ZERO).expect("valid options");
@@ -31,7 +31,7 @@ fn write(display: &mut VirtualDisplay, frame: u64, rect: PixelRect, at: Instant)
     display.submit(plan, None, at).map_err(|refused| refused.0).expect("taken");
 }
 
-/// When the first row of what was written at `at` was lit, in which refresh, and whether it was torn.
+/// The light of the first row written at `at`, its refresh, and whether the write was torn.
 fn light(display: &mut VirtualDisplay, frame: u64, at: Instant) -> (Instant, Option<u64>, bool) {
     display.advance(at + MODE.interval() * 2);
     match display.poll_event() {
@@ -61,7 +61,7 @@ fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_and_late_ones_are_foun
         let mut machine = OutputMachine::<()>::new(vsync, Span::from_millis(1), now);
         machine.set_scan(Some(scan));
         let Some(index) = machine.seen_in_place(&rect, now) else {
-            // As late as can be: the beam is in the middle of it.
+            // As late as possible: the beam is in the middle of the rectangle.
             let middle = scan.line_start(before.time, y + height / 2) + Span::from_nanos(1);
             if height > 2 && middle > now {
                 write(&mut display, frame, rect, middle);
@@ -71,7 +71,7 @@ fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_and_late_ones_are_foun
             }
             continue;
         };
-        // It takes as long as it may.
+        // The write takes a random time up to its limit.
         let done = now + Span::from_nanos(rng.random_range(0..500_000));
         write(&mut display, frame, rect, done);
         let (lit, sequence, torn) = light(&mut display, frame, done);

@@ -1,4 +1,4 @@
-//! The glue on the real clock: what the event loop sees.
+//! The headless backend on the real clock, as an event loop sees it.
 
 use std::os::fd::AsFd;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use upbeat_timing::time::{Instant, SimulatedClock, Span};
 
 const MODE: Mode = Mode { width: 8, height: 8, refresh: 200_000 };
 
-/// Waits for the backend's descriptor; false: it stayed silent for `millis`.
+/// Waits for the backend's descriptor; false if it was not readable for `millis`.
 fn readable(backend: &HeadlessBackend, millis: i64) -> bool {
     let timeout = Timespec { tv_sec: millis / 1_000, tv_nsec: millis % 1_000 * 1_000_000 };
     poll(&mut [PollFd::new(backend, PollFlags::IN)], Some(&timeout)).expect("poll") > 0
@@ -26,7 +26,7 @@ fn compose(output: &mut impl Display, frame: u64) -> Plan {
     plan(frame, Change::Compose { buffer, damage: Vec::new() })
 }
 
-/// Far longer than any refresh: only a hang gets here.
+/// Far longer than any refresh, so only a hang takes this long.
 const HANG_MILLIS: i64 = 20_000;
 
 #[test]
@@ -57,7 +57,7 @@ fn a_fence_wakes_the_loop_when_it_signals_and_the_frame_goes_out_after() {
     output.submit(plan).expect("taken");
     assert!(!readable(&backend, 30), "a pending fence made a wake-up");
     rustix::io::write(&signal, &1u64.to_ne_bytes()).expect("signalled");
-    assert!(readable(&backend, HANG_MILLIS), "the fence woke nobody");
+    assert!(readable(&backend, HANG_MILLIS), "the fence caused no wake-up");
     backend.dispatch();
     let event = loop {
         if let Some(event) = output.poll_event() {
@@ -76,20 +76,20 @@ fn what_happens_while_something_else_is_asked_of_it_wakes_the_loop() {
     let mut output = backend.add_output("HEADLESS-1", MODE, OutputOptions::default()).expect("an output");
     let plan = compose(&mut output, 1);
     output.submit(plan).expect("taken");
-    // Nobody hears of the vblank, and then it is too late to withdraw.
+    // No dispatch until after the vblank: it is then too late to withdraw.
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(output.supersede(FrameId(1)), None, "it is on screen");
-    assert!(readable(&backend, HANG_MILLIS), "nobody is told that it is");
+    assert!(readable(&backend, HANG_MILLIS), "no event reports it");
     backend.dispatch();
     assert!(matches!(output.poll_event(), Some(DisplayEvent::Presented { frame: FrameId(1), .. })));
-    // What is heard at once wakes nobody.
+    // An event that is polled at once causes no wake-up.
     let plan = compose(&mut output, 2);
     output.submit(plan).expect("taken");
     std::thread::sleep(Duration::from_millis(20));
     output.set_cursor(None);
     assert!(matches!(output.poll_event(), Some(DisplayEvent::Presented { frame: FrameId(2), .. })));
     assert_eq!(output.poll_event(), None);
-    assert!(!readable(&backend, 30), "what was heard still wakes");
+    assert!(!readable(&backend, 30), "a polled event still wakes");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Scripted faults as stories: 10 ms a refresh, 1 ms of submit lead.
+//! Timelines with scripted faults: 10 ms a refresh, 1 ms of submit lead.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use crate::backend::headless::watch::{Shown, Watch};
 use crate::backend::{DisplayEvent, FrameId, Mode};
 use upbeat_timing::time::{Instant, Span};
 
-/// Submits a frame 3 ms after each of the first `refreshes` refreshes if none waits, and lets `script` interfere.
+/// Submits a frame 3 ms after each of the first `refreshes` refreshes if none waits, with the faults of `script`.
 fn play(script: &str, refreshes: u64, expected: Expect) {
     let faults = script.parse().expect("a valid script");
     let mut stage = Stage::new(OutputOptions { faults, ..options() });
@@ -181,7 +181,7 @@ fn a_plug_pulled_in_the_middle_of_a_frame_loses_it() {
     );
 }
 
-/// When each image was on screen, whatever is told about it.
+/// When each image was really on screen, whatever the display reports.
 #[derive(Clone, Default)]
 struct Light(Rc<RefCell<Vec<Shown>>>);
 

@@ -1,4 +1,4 @@
-//! Memory that is scanned out as it stands: writes that keep the time of the beam, writes that do not, and reads that come late.
+//! Shared client memory: writes that stay ahead of the beam, writes that do not, and reads that come late.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use upbeat_timing::time::{Instant, Span};
 const WHOLE: PixelRect = PixelRect { x: 0, y: 0, width: MODE.width, height: MODE.height };
 const WRITES: u64 = 10_000;
 
-/// Memory of a client that writes.
+/// The memory of a client that writes to it.
 #[derive(Clone, Debug)]
 struct Memory(Arc<Mutex<Vec<u32>>>);
 
@@ -26,19 +26,19 @@ impl Memory {
 
     fn write(&self, y: i32, height: i32, value: u32) {
         let (from, to) = (y * MODE.width, (y + height) * MODE.width);
-        self.0.lock().expect("nobody panicked")[from as usize..to as usize].fill(value);
+        self.0.lock().expect("no thread panicked")[from as usize..to as usize].fill(value);
     }
 }
 
 impl FrontMemory for Memory {
     fn read(&self, first: i32, _height: i32, into: &mut [u32]) -> bool {
         let from = (first * MODE.width) as usize;
-        into.copy_from_slice(&self.0.lock().expect("nobody panicked")[from..from + into.len()]);
+        into.copy_from_slice(&self.0.lock().expect("no thread panicked")[from..from + into.len()]);
         true
     }
 }
 
-/// Goes to `then` as one who is never late; what was scanned on the way.
+/// Advances to `then` without ever being late, and returns the scan-out reports on the way.
 fn go(display: &mut VirtualDisplay, then: Instant) -> Vec<Scanned> {
     let mut scanned = Vec::new();
     loop {
@@ -56,7 +56,7 @@ fn go(display: &mut VirtualDisplay, then: Instant) -> Vec<Scanned> {
     }
 }
 
-/// The rows of the picture from `y` on, each by its first pixel.
+/// The first pixel of each row of the screen from `y` on.
 fn rows(display: &VirtualDisplay, y: i32, height: i32) -> Vec<u32> {
     let picture = display.screenshot(false).expect("it is lit");
     (y..y + height).map(|row| picture.pixels[(row * MODE.width) as usize]).collect()
@@ -70,7 +70,7 @@ fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_or_unproven_and_late_o
     let mut now = Instant::ZERO + Span::from_millis(200);
     let ahead = display.share(Some(Front { rect: WHOLE, memory: Arc::new(memory.clone()) }), now).expect("shared").0;
     assert!(ahead < Span::from_millis(1), "{ahead}");
-    // The first refresh of which all is read.
+    // The first refresh that is read completely.
     let mut present = display.last_refresh(now).expect("it refreshes").time + MODE.interval() * 2;
     let (mut torn, mut late, mut newest) = (0, 0, 0);
     for write in 1..=WRITES + WRITES / 10 {
@@ -78,7 +78,8 @@ fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_or_unproven_and_late_o
         let y = rng.random_range(0..MODE.height - height);
         let rect = PixelRect { y, height, ..WHOLE };
         let is_late = write % 11 == 0;
-        // After the beam has left it in the refresh before, and before any of it may be read in this one.
+        // After the beam has left the rectangle in the previous refresh, and before any of it may be read in
+        // this refresh.
         let (first, last) =
             (scan.leaves(present - MODE.interval(), &rect).max(now), scan.enters(present, &rect) - ahead);
         let at = if is_late {
@@ -108,7 +109,7 @@ fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_or_unproven_and_late_o
         present += MODE.interval();
     }
     assert!(u64::from(newest) >= WRITES && late > 500);
-    // What is no higher than a band is read at once, and older as a whole.
+    // A rectangle no higher than a band is read at once, so a late write misses it wholly instead of tearing it.
     assert!(torn * 2 > late, "{torn} of {late}");
 }
 
@@ -120,7 +121,7 @@ fn what_is_read_late_is_unproven_and_not_seen() {
     let present = display.last_refresh(now).expect("it refreshes").time + MODE.interval() * 2;
     go(&mut display, present - Span::from_millis(1));
     memory.write(0, MODE.height, 7);
-    // Nobody looks for as long as it takes to scan a quarter of it.
+    // No dispatch for the time of a quarter of the scan.
     display.advance(present + Span::from_millis(4));
     let scanned = go(&mut display, present + MODE.interval() - Span::from_micros(1));
     let this: Vec<Scanned> = scanned.into_iter().filter(|scanned| scanned.refresh == present).collect();
@@ -129,7 +130,7 @@ fn what_is_read_late_is_unproven_and_not_seen() {
     let scanned = go(&mut display, present + MODE.interval() * 2 - Span::from_micros(1));
     assert!(scanned.iter().all(|scanned| scanned.is_proven));
     assert!(rows(&display, 0, MODE.height).iter().all(|row| *row == 7));
-    // Not shared any more: nothing is read, and nobody is woken.
+    // Not shared any more: no read, and no wake-up.
     let end = present + MODE.interval() * 3;
     go(&mut display, end);
     assert_eq!(display.share(None, end), None);

@@ -1,4 +1,4 @@
-//! What the virtual display promises.
+//! Tests of the virtual display's guarantees.
 
 mod beam;
 mod descriptor;

@@ -1,4 +1,4 @@
-//! What a camera in front of the panel would see.
+//! The panel's images, as a camera in front of it would see them.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -39,7 +39,7 @@ fn rectangle(frame: u64, y: i32, height: i32, colour: u32) -> Plan {
     plan(frame, Change::FrontRectangle { rect, pixels: vec![colour; 2 * height as usize] })
 }
 
-/// Writes down every image that was on screen.
+/// Logs every image that was on screen.
 #[derive(Clone, Default)]
 struct Camera(Rc<RefCell<String>>);
 
@@ -134,7 +134,7 @@ fn a_picture_stays_what_it_was_however_late_it_is_read_and_keeps_no_frame_from_t
     let shots: Vec<_> = (2..20u64)
         .map(|frame| {
             let before = display.shot(true).expect("it is lit");
-            // Above the beam, and into a buffer that somebody reads.
+            // A write above the beam, into a buffer to which a snapshot refers.
             display.submit(rectangle(100 + frame, 7, 1, 0), None, vblank(frame - 1)).expect("taken");
             submit_at(&mut display, frame, vblank(frame - 1) + Span::from_millis(1)).expect("there is a buffer");
             display.advance(vblank(frame));
@@ -145,7 +145,7 @@ fn a_picture_stays_what_it_was_however_late_it_is_read_and_keeps_no_frame_from_t
         assert_eq!(shot.whole().map(|shot| shot.pixels), Some(vec![frame; 24]));
     }
     drop(shots);
-    // All are the display's again, with what is in them.
+    // All buffers are back in the pool, with their contents.
     for frame in 20..23u64 {
         submit_at(&mut display, frame, vblank(frame - 1) + Span::from_millis(1)).expect("there is a buffer");
         display.advance(vblank(frame));
@@ -181,7 +181,7 @@ fn a_front_rectangle_that_makes_no_sense_is_refused_with_the_reason() {
 }
 
 proptest! {
-    /// The reference panel reads one row after the other from the front buffer as it is at that row's time.
+    /// The reference panel reads each row from the front buffer at that row's time.
     #[test]
     fn each_row_of_each_refresh_is_what_was_there_when_it_was_read(
         writes in prop::collection::vec((0i64..7_000_000, 0i32..8, 1i32..8), 1..30),
@@ -216,8 +216,8 @@ proptest! {
     #[test]
     fn front_rectangles_keep_the_ages_right(actions in prop::collection::vec((0u8..3, 0i64..13_000_000), 1..60)) {
         let mut display = display(front_options());
-        // As a compositor would: it repaints what has changed in the frames since, and counts what it wrote in front as
-        // changed in the next.
+        // Like a compositor: repaint the damage of the frames since, and include front-buffer writes in the
+        // damage of the next frame.
         let (mut now, mut picture) = (Instant::ZERO, vec![0u32; 24]);
         let (mut changes, mut change) = (Vec::<Vec<usize>>::new(), Vec::new());
         for (colour, (action, gap)) in (1..).zip(actions) {
@@ -250,7 +250,7 @@ proptest! {
     }
 }
 
-/// A column of pixels and when it was on screen.
+/// A column of pixels, with the times at which it was on screen.
 type Picture = (Shown, Vec<u32>);
 
 /// Keeps the second column of every image.
@@ -269,7 +269,7 @@ impl Watch for Pictures {
 fn a_buffer_that_outlived_its_mode_is_refused_and_costs_the_new_mode_none() {
     let mut display = display(options());
     let (first, second) = (compose(&mut display, 1), display.acquire().expect("a free buffer"));
-    // Back to the same size: only the slot's number tells the buffers apart.
+    // Back to the same size, so only the slot's number tells the buffers apart.
     for height in [9, 8] {
         display.set_mode(Mode { height, ..MODE }, ms(5.0)).expect("a valid mode");
     }

@@ -1,4 +1,4 @@
-//! Properties against models that are too simple to be wrong.
+//! Property tests against models that are too simple to be wrong.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use upbeat_timing::time::{Instant, Span};
 const INTERVAL: i64 = 10_000_000;
 const LEAD: i64 = 1_000_000;
 
-/// What happens `after` nanoseconds after the step before it.
+/// An action, `after` nanoseconds after the previous step.
 #[derive(Clone, Debug)]
 struct Step {
     after: i64,
@@ -33,13 +33,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(What::Withdraw),
         2 => Just(What::Nothing),
     ];
-    // Distances that meet the deadline and the vblank exactly are the interesting ones.
+    // Distances that hit the deadline or the vblank exactly are the interesting cases.
     let after = prop_oneof![Just(0), Just(LEAD), Just(INTERVAL - LEAD), Just(INTERVAL), 0i64..30_000_000];
     prop::collection::vec((after, what).prop_map(|(after, what)| Step { after, what }), 1..60)
 }
 
-/// Plays the steps and returns the frames taken and what became of them. Without `dispatch_in_between` the loop comes
-/// round only at the steps, however late that is.
+/// Plays the steps and returns the accepted frames and the events. Without `dispatch_in_between` the display is
+/// dispatched only at the steps, however late that is.
 fn play(steps: &[Step], options: OutputOptions, dispatch_in_between: bool) -> (Vec<u64>, Vec<DisplayEvent>) {
     let mut display = VirtualDisplay::new(MODE, options, Instant::ZERO).expect("valid options");
     let (mut now, mut taken, mut events) = (Instant::ZERO, Vec::new(), Vec::new());
@@ -75,11 +75,11 @@ fn play(steps: &[Step], options: OutputOptions, dispatch_in_between: bool) -> (V
     }
     display.advance(now + Span::from_seconds(10));
     events.extend(std::iter::from_fn(|| display.poll_event()));
-    assert_eq!(display.next_event(), None, "an idle display wakes nobody");
+    assert_eq!(display.next_event(), None, "an idle display needs no wake-up");
     (taken, events)
 }
 
-/// Submits; on success returns when the fence will signal, if it has not.
+/// Submits a frame. On success returns when the fence will signal, if it is pending.
 fn try_submit(display: &mut VirtualDisplay, frame: u64, now: Instant, rendering: i64) -> Option<Option<Instant>> {
     let plan = compose(display, frame);
     let done = now + Span::from_nanos(rendering);
@@ -187,7 +187,8 @@ proptest! {
     ) {
         let mut display =
             VirtualDisplay::new(MODE, OutputOptions { buffers, ..options() }, Instant::ZERO).expect("valid options");
-        // The reference: a composed frame's number stands in its pixels; u32::MAX is scribble that was given back.
+        // The reference: each composed frame has its number as pixels; u32::MAX marks a buffer that was given
+        // back unused.
         let (mut now, mut composed) = (Instant::ZERO, 0u32);
         for (action, gap) in steps {
             now += Span::from_nanos(gap);

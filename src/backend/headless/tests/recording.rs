@@ -1,4 +1,4 @@
-//! Recordings and probes: what was on screen is in them, and nothing else.
+//! Recordings and probes contain exactly the images that were on screen.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -20,7 +20,7 @@ use upbeat_timing::time::{Instant, SimulatedClock, Span};
 /// 10 ms a refresh.
 const MODE: Mode = Mode { width: 5, height: 3, refresh: 100_000 };
 
-/// An output on a clock that the test moves.
+/// An output on a clock that the test advances.
 struct Studio {
     clock: Rc<SimulatedClock>,
     _backend: HeadlessBackend,
@@ -36,7 +36,7 @@ impl Studio {
         Studio { clock, _backend: backend, output }
     }
 
-    /// Composes a picture and waits until it is on screen; `pixel` tells a pixel's colour by its index.
+    /// Composes a picture and waits until it is on screen; `pixel` returns a pixel's colour by its index.
     fn show(&mut self, frame: u64, pixel: impl Fn(u32) -> u32) {
         let mut buffer = self.output.acquire().expect("a free buffer");
         let BufferStorage::Memory(memory) = &mut buffer.storage else { panic!("not in memory") };
@@ -124,7 +124,7 @@ fn a_stream_holds_each_image_that_was_on_screen_and_when_across_a_change_of_mode
     assert_eq!(reader.tally(), Some(Tally { recorded: 3, dropped: 0 }));
 }
 
-/// Waits for leave before each image, as a disk that is stuck.
+/// A sink that blocks before each image until the test permits it, like a stuck disk.
 struct StuckSink {
     leave: Receiver<()>,
     missing: u64,
@@ -155,10 +155,10 @@ fn a_stuck_disk_costs_images_and_no_frame_and_each_is_counted() {
     drop(leave);
     let tally = recording.finish().expect("recorded");
     assert_eq!(tally.recorded + tally.dropped, 30, "and the last one came from the screen");
-    assert!(tally.recorded >= 8, "what was on its way is there: {tally:?}");
+    assert!(tally.recorded >= 8, "the queued images are recorded: {tally:?}");
 }
 
-/// A disk that is full after two images.
+/// A sink that fails after two images, like a full disk.
 struct FullDisk(u32);
 
 impl ImageSink for FullDisk {
@@ -196,7 +196,7 @@ fn a_probe_tells_when_a_place_on_the_panel_changes_and_when_its_row_was_lit() {
     let second = log.pop().expect("a sample");
     assert_eq!((second.refresh.sequence, &second.pixels[..], log.pop()), (3, &[14][..], None));
 
-    // Written into the front buffer before the beam gets there: the same refresh has a second sample that replaces it.
+    // Written into the front buffer ahead of the beam: the same refresh gets a second sample that replaces the first.
     studio.show(4, |_| 1);
     let rect = PixelRect { x: 4, y: 2, width: 1, height: 1 };
     studio.output.submit(plan(5, Change::FrontRectangle { rect, pixels: vec![9] })).map_err(|e| e.0).expect("taken");

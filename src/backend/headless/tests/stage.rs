@@ -1,4 +1,4 @@
-//! A stage for the machine alone, in virtual time: what is done to it and what it says becomes a text.
+//! Runs the state machine alone, in virtual time, and logs actions and events as text.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::backend::headless::options::OutputOptions;
 use crate::backend::{BufferStorage, Change, DisplayEvent, FrameId, Mode, Plan, SubmitError};
 use upbeat_timing::time::{Instant, Span};
 
-/// 10 ms a refresh and a picture of two rows: numbers that can be read.
+/// 10 ms a refresh and a picture of two rows, so that the numbers are easy to read.
 pub const MODE: Mode = Mode { width: 4, height: 2, refresh: 100_000 };
 
 /// A fixed grid with its epoch at zero and a submit lead of 1 ms.
@@ -24,7 +24,7 @@ pub fn ms(millis: f64) -> Instant {
     Instant::ZERO + Span::from_millis_f64(millis)
 }
 
-/// A plan that composes with the next free buffer.
+/// A plan that composes into the next free buffer.
 pub fn compose(display: &mut VirtualDisplay, frame: u64) -> Plan {
     let mut buffer = display.acquire().expect("a free buffer");
     let BufferStorage::Memory(pixels) = &mut buffer.storage else { panic!("not in memory") };
@@ -36,7 +36,7 @@ pub fn plan(frame: u64, change: Change) -> Plan {
     Plan::plain(FrameId(frame), change)
 }
 
-/// A display and the log of what happened to it.
+/// A display, with a log of its actions and events.
 pub struct Stage {
     pub display: VirtualDisplay,
     pub log: String,
@@ -49,7 +49,7 @@ impl Stage {
         Stage { display, log: String::new(), wake: None }
     }
 
-    /// Goes to `millis` as an event loop would that is never late, and logs what happens on the way.
+    /// Advances to `millis` like an event loop that is never late, and logs the events.
     pub fn until(&mut self, millis: f64) -> &mut Self {
         while let Some(next) = self.display.next_event().filter(|&next| next <= ms(millis)) {
             self.display.advance(next);
@@ -60,14 +60,14 @@ impl Stage {
         self
     }
 
-    /// Says that the loop sleeps until `millis`: nothing is dispatched before.
+    /// The event loop sleeps until `millis`: nothing is dispatched before.
     pub fn sleep_until(&mut self, millis: f64) -> &mut Self {
         self.display.advance(ms(millis));
         self.collect(millis);
         self
     }
 
-    /// Submits a composed frame at `millis`; with `fence`, its rendering is not done.
+    /// Submits a composed frame at `millis`; with `fence`, its fence is pending.
     pub fn submit(&mut self, millis: f64, frame: u64, fence: bool) -> &mut Self {
         self.until(millis);
         let plan = compose(&mut self.display, frame);
@@ -108,7 +108,7 @@ impl Stage {
         self
     }
 
-    /// Does anything else.
+    /// Performs any other action, with its name for the log.
     pub fn act(&mut self, millis: f64, what: &str, act: impl FnOnce(&mut VirtualDisplay, Instant)) -> &mut Self {
         self.until(millis);
         self.note(millis, what);
@@ -153,7 +153,7 @@ impl Stage {
     }
 }
 
-/// Submits a composed frame that is rendered already, complete at `at`.
+/// Submits a composed frame that is rendered already and complete at `at`.
 pub fn submit_at(display: &mut VirtualDisplay, frame: u64, at: Instant) -> Result<(), SubmitError> {
     let plan = compose(display, frame);
     display.submit(plan, Some(at), at).map_err(|(error, plan)| {

@@ -1,4 +1,4 @@
-//! Stories in virtual time: 10 ms a refresh, 1 ms of submit lead. What is indented is what the display says.
+//! Timelines in virtual time: 10 ms a refresh, 1 ms of submit lead. The indented lines are the display's events.
 
 use expect_test::{Expect, expect};
 
@@ -77,7 +77,7 @@ fn a_pending_fence_waits_for_its_vblank_and_wakes_nobody() {
 #[test]
 fn a_loop_that_comes_late_changes_nothing() {
     let mut stage = Stage::new(options());
-    // The fence signalled in time and the loop slept; the frame that follows is submitted as soon as it wakes.
+    // The fence signalled in time while the loop slept; the next frame is submitted as soon as it wakes.
     stage.submit(3.0, 1, false).sleep_until(37.0).submit(37.0, 2, false).until(60.0);
     check(
         &stage,
@@ -204,7 +204,7 @@ fn off_unplugged_or_in_another_mode_it_loses_what_waits_and_says_so() {
     );
 }
 
-/// Frames that wait in the display, each for the refresh at a multiple of 10 ms.
+/// Submits frames that wait in the display, each for the refresh at a multiple of 10 ms.
 fn queue(stage: &mut Stage, millis: f64, frames: &[(u64, f64)]) {
     stage.until(millis);
     for (frame, present) in frames {
@@ -289,10 +289,10 @@ fn what_waited_in_the_display_can_be_withdrawn_until_the_device_must_have_it() {
 #[test]
 fn what_waits_behind_a_late_frame_keeps_its_refresh_or_gives_way() {
     let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
-    // Too late for the first refresh.
+    // The first frame is too late for its refresh.
     queue(&mut stage, 9.95, &[(1, 10.0), (2, 20.0), (3, 30.0)]);
     stage.until(70.0);
-    // The last one has no other to give way to.
+    // The last frame is not dropped, since none waits behind it.
     queue(&mut stage, 79.95, &[(4, 80.0), (5, 90.0)]);
     stage.until(120.0);
     check(

@@ -1,4 +1,4 @@
-//! What becomes of frames, whatever the parent says of them.
+//! The outcomes of frames, for all answers of a parent.
 
 use proptest::prelude::*;
 
@@ -144,7 +144,7 @@ fn a_parent_that_reported_once_is_believed_when_it_discards() {
     assert_eq!(events(&mut frames).len(), 19);
 }
 
-/// Something that happens to a window.
+/// A call or event of a window.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
     Submit,

@@ -1,4 +1,4 @@
-//! A window's size, scale and rate, which the parent has a say in, and its end.
+//! A window's size, scale and rate, which the parent influences, and its end.
 
 use super::Window;
 use crate::backend::nested::event::ParentEvent;
@@ -6,21 +6,21 @@ use crate::backend::nested::lead::Lead;
 use crate::backend::nested::pool::Pool;
 use crate::backend::{DisplayEvent, LossReason};
 
-/// Longest side of an output in pixels: that of most GPUs' textures, and of our configuration.
+/// The longest side of an output in pixels: the limit of most GPUs' textures and of our configuration.
 const LONGEST_SIDE: i32 = 16_384;
-/// Scales are told in steps of this (`wp_fractional_scale_v1`).
+/// Scales are multiples of one over this (`wp_fractional_scale_v1`).
 pub(in super::super) const SCALE_STEPS: u32 = 120;
-/// A refresh rate this much off (one in 200) is another one; less is measurement.
+/// A refresh rate that differs by more than one part in this (0.5 %) is a new rate; less is measurement noise.
 const RATE_TOLERANCE: u32 = 200;
 
 impl Window {
-    /// The parent proposes a size (logical; 0: whatever we like) and says whether the window can be seen.
+    /// Stores the parent's proposed size (logical; 0: our choice) and its state `suspended`.
     pub(in super::super) fn propose(&mut self, size: (i32, i32), suspended: bool) {
         self.proposed = size;
         self.frames.suspend(suspended);
     }
 
-    /// The parent's proposal is complete.
+    /// The parent's configure sequence is complete.
     pub(in super::super) fn configured(&mut self, serial: u32) {
         self.serial = Some(serial);
         let pick = |new: i32, old: i32| if new > 0 { new.min(LONGEST_SIDE) } else { old };
@@ -29,14 +29,14 @@ impl Window {
         if size != self.logical {
             self.resize(size, self.scale);
         } else if !is_first {
-            // Nothing of ours changes: no frame need come, and the parent shall not wait for one.
+            // The size stays, so no frame may follow. Acknowledge now, so that the parent does not wait for one.
             self.acknowledge();
             self.objects.surface.commit();
         }
         self.tell_visibility();
     }
 
-    /// The parent shows the window at another scale: `scale` physical pixels for 120 logical ones.
+    /// The parent shows the window at another scale: `scale` physical pixels per 120 logical pixels.
     pub(in super::super) fn rescale(&mut self, scale: u32) {
         if scale != self.scale && (SCALE_STEPS / 2..=SCALE_STEPS * 8).contains(&scale) {
             self.resize(self.logical, scale);
@@ -44,14 +44,14 @@ impl Window {
         }
     }
 
-    /// The same by the older protocol, which knows whole scales only.
+    /// The same for the older protocol with integer scales, if there is no fractional scale.
     pub(in super::super) fn rescale_whole(&mut self, scale: u32) {
         if self.objects.fractional.is_none() {
             self.rescale(scale);
         }
     }
 
-    /// The parent's refresh rate is `refresh` (millihertz), as far as can be told.
+    /// The parent's refresh rate is `refresh` (millihertz); 0 if unknown.
     pub(in super::super) fn set_refresh(&mut self, refresh: u32) {
         if refresh > 0 && refresh.abs_diff(self.refresh) > self.refresh / RATE_TOLERANCE {
             self.refresh = refresh;
@@ -78,7 +78,7 @@ impl Window {
         self.shown = None;
         match &self.objects.viewport {
             Some(viewport) => viewport.set_destination(logical.0, logical.1),
-            // Without a viewport only whole scales are told.
+            // Without a viewport the parent sends only integer scales.
             None => self.objects.surface.set_buffer_scale((scale / SCALE_STEPS).max(1) as i32),
         }
         self.frames.report(DisplayEvent::Changed);
@@ -94,7 +94,7 @@ impl Window {
     }
 }
 
-/// Physical pixels of a logical size.
+/// Converts a logical size to physical pixels.
 pub(super) fn physical(logical: (i32, i32), scale: u32) -> (i32, i32) {
     let side = |length: i32| {
         let pixels = f64::from(length) * f64::from(scale) / f64::from(SCALE_STEPS);

@@ -1,4 +1,4 @@
-//! Against a real server without a screen. Skipped where Xvfb is not installed, unless `CI=true`.
+//! Tests with a real server without a screen. Skipped where Xvfb is not installed, unless `CI=true`.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use crate::backend::{BufferStorage, Change, Display as _, DisplayEvent, FrameId,
 const PATIENCE: Duration = Duration::from_secs(20);
 const SIZE: (i32, i32) = (64, 48);
 
-/// A server, ended with the test.
+/// An Xvfb process that ends with the test.
 struct Server {
     process: Child,
     name: String,
@@ -38,7 +38,7 @@ impl Server {
         X11Backend::connect_to(Some(&self.name)).unwrap()
     }
 
-    /// What the server shows in a window, asked for by somebody else.
+    /// The content of a window on the server, read through another connection.
     fn picture(&self, window: u32) -> Vec<u32> {
         let (connection, _) = RustConnection::connect(Some(&self.name)).unwrap();
         let image = connection.get_image(ImageFormat::Z_PIXMAP, window, 0, 0, SIZE.0 as u16, SIZE.1 as u16, !0);
@@ -46,7 +46,7 @@ impl Server {
         bytes.chunks_exact(4).map(|pixel| u32::from_ne_bytes(pixel.try_into().unwrap()) & 0xff_ffff).collect()
     }
 
-    /// Waits until it shows this: it serves one client after the other, and nobody knows which comes first.
+    /// Waits until the window shows `expected`: the server serves its clients one after the other, in an unknown order.
     #[track_caller]
     fn shows(&self, window: u32, expected: &[u32]) {
         until(|| (self.picture(window) == expected).then_some(()));
@@ -60,7 +60,7 @@ impl Drop for Server {
     }
 }
 
-/// Every pixel another colour.
+/// A canvas with a different colour for every pixel.
 fn coloured(seed: u32) -> Vec<u32> {
     (0..(SIZE.0 * SIZE.1) as u32).map(|pixel| (pixel * 0x01_0307 + seed * 0x55_1234) & 0xff_ffff).collect()
 }
@@ -81,7 +81,7 @@ fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Shows `draw` in the next frame, and waits until it counts as light.
+/// Draws the next frame with `draw`, and waits until it counts as light.
 fn show(backend: &mut X11Backend, output: &mut X11Output, damage: Vec<PixelRect>, draw: impl FnOnce(&mut [u32])) {
     let mut buffer = output.acquire().unwrap();
     let BufferStorage::Memory(pixels) = &mut buffer.storage else { panic!("it has memory of its own") };
@@ -95,7 +95,8 @@ fn show(backend: &mut X11Backend, output: &mut X11Output, damage: Vec<PixelRect>
     });
 }
 
-/// Frames of which all but the first change a part, on a server with these options; whether memory was shared.
+/// Sends a whole frame and then partial frames to a server with these options. Returns whether memory was shared;
+/// `None` if skipped.
 fn frames_arrive(options: &[&str]) -> Option<bool> {
     let server = Server::start(options)?;
     let mut backend = server.connect();
@@ -155,8 +156,8 @@ fn a_frame_overwrites_nothing_that_the_server_has_yet_to_read() {
     let canvas = |seed| PixelBuffer { width: SIZE.0, height: SIZE.1, pixels: coloured(seed) };
     let all = [PixelRect { x: 0, y: 0, width: SIZE.0, height: SIZE.1 }];
     transport.send(&canvas(1), &all);
-    assert!(transport.is_read(), "nobody has heard that it was read");
-    // So the next one goes another way, and is seen all the same.
+    assert!(transport.is_read(), "the completion event is not read yet");
+    // The segment is busy, so the next frame goes through the connection, and is shown all the same.
     transport.send(&canvas(2), &all);
     server.shows(names.window, &coloured(2));
     until(|| {
@@ -181,7 +182,7 @@ fn a_server_that_takes_no_more_memory_gets_its_frames_all_the_same() {
     let expected = coloured(3);
     let all = vec![PixelRect { x: 0, y: 0, width: SIZE.0, height: SIZE.1 }];
     show(&mut backend, &mut output, all, |pixels| pixels.copy_from_slice(&expected));
-    // A complaint about memory, as if what was shared had not been taken.
+    // Cause an MIT-SHM error, as if the server had refused the memory.
     let nowhere = backend.connection.generate_id().unwrap();
     x11rb::protocol::shm::ConnectionExt::shm_detach(&*backend.connection, nowhere).map(drop).unwrap();
     backend.connection.flush().unwrap();
