@@ -1,11 +1,11 @@
-//! What the configuration has run when the session starts.
+//! Programs that the configuration starts together with the session (`autostart`).
 
 use std::ffi::OsString;
 
 use super::launching::{Purpose, SHELL, launch};
 use crate::state::State;
 
-/// Runs it. It ends with the session.
+/// Starts the programs of `autostart`. They end with the session.
 pub(super) fn start(state: &mut State) {
     let lines: Vec<String> = state.session.config().autostart.lines().map(str::to_owned).collect();
     for line in lines {
