@@ -1,8 +1,7 @@
 //! Screenshots that the user takes with a shortcut: written to a PNG file and put on the clipboard.
 //!
 //! ```text
-//!   shortcut ─► a shot of the screen, or a window's scene ─► thread: pixels, PNG, file ─► main thread: clipboard,
-//!   notice
+//!   shortcut ─► shot of the screen, or a window's scene ─► thread: pixels, PNG, file ─► main thread: clipboard, notice
 //! ```
 //!
 //! The main thread copies no pixels. Windows that rules exclude from screen capture are black in screenshots too.
