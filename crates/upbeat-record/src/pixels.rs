@@ -4,9 +4,9 @@
 /// * 4`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PixelBuffer {
-    /// Width in pixels.
+    /// Width in pixels, not negative.
     pub width: i32,
-    /// Height in pixels.
+    /// Height in pixels, not negative.
     pub height: i32,
     /// Rows from the top, without padding.
     pub pixels: Vec<u32>,

@@ -28,7 +28,7 @@ use upbeat_timing::id::{ClientId, WindowId};
 pub struct News {
     /// Version of the protocol ([`VERSION`]).
     pub version: u32,
-    /// The event itself.
+    /// The event, such as a change of a window.
     pub event: Event,
 }
 
@@ -96,7 +96,7 @@ pub struct Picture {
     pub workspaces: Vec<Workspace>,
     /// All windows, the topmost first.
     pub windows: Vec<WindowState>,
-    /// All layer surfaces.
+    /// All layer surfaces of the session.
     pub layers: Vec<Layer>,
     /// The layouts of the keyboard that was used last.
     pub keyboard: Layouts,

@@ -16,9 +16,9 @@ pub enum InputEvent {
     },
     /// The pointer moves by this many logical pixels.
     PointerMoveBy {
-        /// Logical pixels to the right.
+        /// Logical pixels, positive is right.
         dx: f64,
-        /// Logical pixels down.
+        /// Logical pixels, positive is down.
         dy: f64,
     },
     /// A mouse button is pressed or released.
@@ -30,16 +30,16 @@ pub enum InputEvent {
     },
     /// A wheel scrolls, in logical pixels; 15 are one click.
     Scroll {
-        /// Logical pixels to the right.
+        /// Logical pixels, positive is right.
         dx: f64,
-        /// Logical pixels down.
+        /// Logical pixels, positive is down.
         dy: f64,
     },
     /// Fingers scroll on a touchpad.
     FingersScroll {
-        /// Logical pixels to the right.
+        /// Logical pixels, positive is right.
         dx: f64,
-        /// Logical pixels down.
+        /// Logical pixels, positive is down.
         dy: f64,
     },
     /// The fingers that scroll are lifted.

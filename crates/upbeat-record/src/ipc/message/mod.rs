@@ -45,7 +45,7 @@ pub const VERSION: u32 = 1;
 pub struct Question {
     /// Version of the protocol ([`VERSION`]).
     pub version: u32,
-    /// The request itself.
+    /// The request, with its arguments.
     pub request: Request,
 }
 

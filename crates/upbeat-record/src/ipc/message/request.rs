@@ -150,6 +150,6 @@ pub enum Request {
     },
     /// Reload the configuration files.
     Reload,
-    /// End the session.
+    /// End the session in order.
     Quit,
 }

@@ -20,7 +20,7 @@ use upbeat_timing::id::WindowId;
 pub enum Response {
     /// The request was carried out; there is no further data.
     Done,
-    /// To [`Request::Version`](super::Request::Version).
+    /// The answer to [`Request::Version`](super::Request::Version).
     Version {
         /// Version of the compositor, such as `0.1.0`.
         version: String,
@@ -34,17 +34,17 @@ pub enum Response {
         #[serde(default)]
         x11: String,
     },
-    /// To [`Request::Outputs`](super::Request::Outputs) and [`Request::AddOutput`](super::Request::AddOutput).
+    /// The answer to [`Request::Outputs`](super::Request::Outputs) and [`Request::AddOutput`](super::Request::AddOutput).
     Outputs {
         /// All outputs, or the new output.
         outputs: Vec<Output>,
     },
-    /// To [`Request::Windows`](super::Request::Windows).
+    /// The answer to [`Request::Windows`](super::Request::Windows).
     Windows {
         /// All windows, the topmost first.
         windows: Vec<Window>,
     },
-    /// To [`Request::Clients`](super::Request::Clients).
+    /// The answer to [`Request::Clients`](super::Request::Clients).
     Clients {
         /// All clients, in the order in which they connected.
         clients: Vec<ClientUse>,
@@ -55,46 +55,46 @@ pub enum Response {
         #[serde(default)]
         ended: Vec<EndedClient>,
     },
-    /// To [`Request::Workspaces`](super::Request::Workspaces).
+    /// The answer to [`Request::Workspaces`](super::Request::Workspaces).
     Workspaces {
         /// The workspaces, sorted by output and number.
         workspaces: Vec<Workspace>,
     },
-    /// To [`Request::Layers`](super::Request::Layers).
+    /// The answer to [`Request::Layers`](super::Request::Layers).
     Layers {
         /// All layer surfaces of the session.
         layers: Vec<Layer>,
     },
-    /// To [`Request::Keyboard`](super::Request::Keyboard).
+    /// The answer to [`Request::Keyboard`](super::Request::Keyboard).
     Keyboard {
         /// The layouts and the active layout.
         keyboard: Layouts,
     },
-    /// To [`Request::PickWindow`](super::Request::PickWindow).
+    /// The answer to [`Request::PickWindow`](super::Request::PickWindow).
     Picked {
         /// The window that the user clicked; `None` if there was none, or the user cancelled.
         window: Option<WindowId>,
     },
-    /// To [`Request::Stats`](super::Request::Stats).
+    /// The answer to [`Request::Stats`](super::Request::Stats).
     Stats {
         /// Statistics of each output.
         outputs: Vec<OutputStats>,
         /// Statistics of each window.
         windows: Vec<WindowStats>,
     },
-    /// To [`Request::WhyLate`](super::Request::WhyLate).
+    /// The answer to [`Request::WhyLate`](super::Request::WhyLate).
     WhyLate {
         /// Late frames, the oldest first.
         misses: Vec<Miss>,
     },
-    /// To [`Request::Record`](super::Request::Record), if it ended a log.
+    /// The answer to [`Request::Record`](super::Request::Record), if it ended a log.
     Recorded {
         /// Number of lines written.
         lines: u64,
         /// Number of records left out because the disk was too slow.
         left_out: u64,
     },
-    /// To [`Request::Screenshot`](super::Request::Screenshot).
+    /// The answer to [`Request::Screenshot`](super::Request::Screenshot).
     Screenshot {
         /// Name of the output.
         output: String,
