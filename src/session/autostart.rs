@@ -34,7 +34,7 @@ mod tests {
         start(&mut state);
         let begun = std::time::Instant::now();
         while state.shell.overlays().notices().messages().next().is_none() {
-            assert!(begun.elapsed().as_secs() < 60, "it was never heard of");
+            assert!(begun.elapsed().as_secs() < 60, "the failure was never reported");
             event_loop.dispatch(Some(std::time::Duration::from_secs(1)), &mut state).unwrap();
         }
         let failure = state.shell.overlays().notices().messages().next().unwrap();

@@ -8,7 +8,7 @@ use crate::state::State;
 
 /// Logs that a starter configuration was written.
 pub(super) fn wrote(path: &Path) {
-    tracing::info!("wrote {}: every option with its default, all switched off", path.display());
+    tracing::info!("wrote {}: it lists every option with its default, commented out", path.display());
 }
 
 /// Logs a mistake in the configuration.
@@ -19,6 +19,6 @@ pub(super) fn mistaken(mistake: &str) {
 /// Logs that clients can connect.
 pub(super) fn ready(state: &State, wish: BackendKind, chosen: BackendKind, socket: &str) {
     let place = backend::why(wish, chosen, |name| std::env::var_os(name));
-    let renderer = state.outputs.renderer().map_or_else(|| "nobody yet".to_owned(), Renderer::describe);
+    let renderer = state.outputs.renderer().map_or_else(|| "no renderer yet".to_owned(), Renderer::describe);
     tracing::info!("upbeat {} runs as {socket}, {place}; drawn by {renderer}", env!("CARGO_PKG_VERSION"));
 }

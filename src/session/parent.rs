@@ -39,7 +39,7 @@ pub(super) fn about(variable: &impl Fn(&str) -> Option<std::ffi::OsString>) -> S
     let found = WAYLAND.iter().find_map(|name| Some((name, value(name)?)));
     match (found, value(X11)) {
         (Some((&"WAYLAND_SOCKET", _)), _) => {
-            "the Wayland compositor that lent a connection (WAYLAND_SOCKET)".to_owned()
+            "the Wayland compositor that passed a connection (WAYLAND_SOCKET)".to_owned()
         }
         (Some((name, socket)), _) => format!("the Wayland compositor {} ({name})", socket.display()),
         (None, Some(display)) => format!("the X server {} ({X11})", display.display()),

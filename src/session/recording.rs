@@ -23,7 +23,7 @@ pub type PictureRect = PixelRect;
 /// # Errors
 /// The text has another form; the error is a sentence that says so.
 pub fn part_of_picture(text: &str) -> Result<PictureRect, String> {
-    let wrong = || format!("'{text}' is no X,Y,WIDTHxHEIGHT in pixels");
+    let wrong = || format!("'{text}' is not X,Y,WIDTHxHEIGHT in pixels");
     let numbers: Vec<i32> = text.split([',', 'x']).map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
     match numbers[..] {
         [x, y, width, height] if x >= 0 && y >= 0 && width > 0 && height > 0 => Ok(PixelRect { x, y, width, height }),
@@ -107,7 +107,7 @@ mod tests {
     fn a_part_of_a_picture_is_four_numbers() {
         assert_eq!(part_of_picture("8,0,300x720"), Ok(PixelRect { x: 8, y: 0, width: 300, height: 720 }));
         for wrong in ["", "8,0,300", "8,0,0x10", "-1,0,3x3", "1,2,3x4,5", "a,b,cxd"] {
-            assert_eq!(part_of_picture(wrong), Err(format!("'{wrong}' is no X,Y,WIDTHxHEIGHT in pixels")));
+            assert_eq!(part_of_picture(wrong), Err(format!("'{wrong}' is not X,Y,WIDTHxHEIGHT in pixels")));
         }
     }
 

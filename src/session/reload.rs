@@ -187,7 +187,7 @@ fn finish(state: &mut State, reread: Reread) {
     if let Some(result) = reread.result {
         let answer = match result {
             Ok(file) => put_in_force(state, file).map_err(|sentence| (sentence.clone(), sentence)),
-            Err(error) => Err((error.sentence(), format!("{error}\nWhat was in force stays so."))),
+            Err(error) => Err((error.sentence(), format!("{error}\nThe previous configuration stays in force."))),
         };
         if let Err((_, text)) = &answer {
             tracing::error!("{text}");

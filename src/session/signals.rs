@@ -35,7 +35,7 @@ pub fn insert<State>(
 
 /// Runs `start` with all signals blocked. Threads inherit the mask, so that signals only reach the main thread, which
 /// reads them as events.
-#[expect(unsafe_code, reason = "the mask of a thread is set through libc: nothing safe has this call")]
+#[expect(unsafe_code, reason = "no safe wrapper sets the signal mask of a thread")]
 pub fn out_of_reach<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: both masks are valid places for signal sets, and a zeroed set is valid.
     let before = unsafe {

@@ -61,7 +61,7 @@ pub fn runtime_directory(value: Option<std::ffi::OsString>) -> Result<PathBuf, S
     }
     let (owner, us) = (metadata.uid(), rustix::process::geteuid().as_raw());
     if owner != us {
-        return Err(bad(format!("belongs to user {owner}, not to user {us} who runs this")));
+        return Err(bad(format!("belongs to user {owner}, but this runs as user {us}")));
     }
     if metadata.permissions().mode() & 0o022 != 0 {
         tracing::warn!("XDG_RUNTIME_DIR {} can be written by other users; `chmod 0700` it", path.display());
@@ -84,7 +84,7 @@ pub fn listen(runtime: &Path, name: Option<&str>) -> Result<ListeningSocket, Soc
     }
     check_length(runtime, name)?;
     if locks_a_link(runtime, name) {
-        return Err(bad("its lock file is a symbolic link: what it points to would be emptied"));
+        return Err(bad("its lock file is a symbolic link: the file that it points to would be emptied"));
     }
     ListeningSocket::bind(name).map_err(|error| bind_error(error, runtime, name))
 }

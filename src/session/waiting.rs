@@ -215,7 +215,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!(turns, 1);
-        assert!(state.session.waiting.sources[1..].iter().all(Option::is_none), "they had said that it is enough");
+        assert!(state.session.waiting.sources[1..].iter().all(Option::is_none), "each callback has returned Remove");
     }
 
     #[test]

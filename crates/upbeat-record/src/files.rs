@@ -32,7 +32,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         }
         let left = Timespec::try_from(left).map_err(io::Error::other)?;
         if poll(&mut [PollFd::new(&file, PollFlags::IN)], Some(&left))? == 0 {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "nothing more came from it in time"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "no more data arrived in time"));
         }
     }
     if is_pipe && bytes.is_empty() {
@@ -82,10 +82,7 @@ impl Write for Patient {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let patience = Timespec::try_from(self.patience).map_err(io::Error::other)?;
                     if poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&patience))? == 0 {
-                        return Err(io::Error::new(
-                            io::ErrorKind::TimedOut,
-                            "it is a pipe, and its reader does not read",
-                        ));
+                        return Err(io::Error::new(io::ErrorKind::TimedOut, "the reader of this pipe does not read"));
                     }
                 }
                 written => return written,

@@ -11,7 +11,7 @@ impl ProcessClock {
     /// may not exist here.
     #[expect(
         unsafe_code,
-        reason = "two system calls that no safe wrapper has: another process's clock, and reading it"
+        reason = "no safe wrapper has these two calls: get the clock of another process, and read it"
     )]
     pub fn of(pid: i32) -> Option<Self> {
         let mut clock: libc::clockid_t = 0;

@@ -250,7 +250,7 @@ mod tests {
         let before = reading.suspects();
         display.dispatch_clients(&mut ()).unwrap();
         reading.was_read(&before, &[], START, START + LONG);
-        let (until, _) = reading.next_turn().expect("he is muted");
+        let (until, _) = reading.next_turn().expect("it is throttled");
         (display, client, reading, until)
     }
 
@@ -295,7 +295,7 @@ mod tests {
             }
         }
         assert!(read < Span::from_millis(150), "an eighth of the time: {read}");
-        assert!(read > Span::from_millis(5), "and not nothing: {read}");
+        assert!(read > Span::from_millis(5), "but not nothing: {read}");
     }
 
     #[test]
@@ -331,7 +331,7 @@ mod tests {
         let _ = std::io::Read::read_to_end(&mut bad, &mut heard);
         assert!(String::from_utf8_lossy(&heard).contains("a message of more than 4096 bytes"), "{heard:?}");
         let mut heard = [0; 12];
-        std::io::Read::read_exact(&mut good, &mut heard).expect("the other one is answered");
+        std::io::Read::read_exact(&mut good, &mut heard).expect("the other client is answered");
     }
 
     /// `wl_display.sync`.
@@ -345,7 +345,7 @@ mod tests {
     fn one_who_goes_on_to_flood_has_his_turn_when_his_pause_is_over_and_pauses_again() {
         let (_display, mut client, mut reading, until) = flooded();
         speak(&mut client);
-        assert!(!reading.give_a_turn(START + LONG), "he pauses");
+        assert!(!reading.give_a_turn(START + LONG), "it pauses");
         assert_eq!(reading.suspects(), []);
         assert!(reading.give_a_turn(until));
         let before = reading.suspects();
@@ -357,13 +357,13 @@ mod tests {
     #[test]
     fn one_who_only_had_much_to_say_once_is_read_like_everybody_after_his_pause() {
         let (_display, mut client, mut reading, until) = flooded();
-        assert!(!reading.give_a_turn(until), "he has nothing to say");
+        assert!(!reading.give_a_turn(until), "it has sent nothing");
         assert!(reading.muted.is_empty() && reading.accounts.is_empty());
         speak(&mut client);
         reading.is_flooded = true;
         let before = reading.suspects();
         reading.was_read(&before, &[], until, until + Span::from_millis(1));
-        assert!(reading.muted.is_empty(), "he may speak");
+        assert!(reading.muted.is_empty(), "it is not throttled");
     }
 
     #[test]

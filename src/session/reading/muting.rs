@@ -90,7 +90,7 @@ impl Listening {
         self.listen_for(speaker, EventFlags::IN | EventFlags::OUT)
     }
 
-    #[expect(unsafe_code, reason = "the descriptor that is changed in the epoll is libwayland's")]
+    #[expect(unsafe_code, reason = "the descriptor belongs to libwayland")]
     fn listen_for(&self, speaker: Speaker, what: EventFlags) -> bool {
         let Some(socket) = self.socket(speaker) else { return false };
         // SAFETY: the socket was in the epoll a moment ago, so libwayland has it open. Only this thread closes
@@ -141,7 +141,7 @@ fn text_of(file: &File) -> String {
 }
 
 /// The process that opened the connection.
-#[expect(unsafe_code, reason = "the socket is libwayland's")]
+#[expect(unsafe_code, reason = "the socket belongs to libwayland")]
 fn process(socket: RawFd) -> Option<Pid> {
     // SAFETY: the socket was in libwayland's epoll a moment ago, and only this thread closes clients.
     let socket = unsafe { BorrowedFd::borrow_raw(socket) };
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(world.listening.speaking(), [flooder]);
         world.answered();
         assert_eq!(world.listening.speaking(), []);
-        assert!(!world.listening.unmute(flooder), "he is gone");
+        assert!(!world.listening.unmute(flooder), "it is gone");
     }
 
     #[test]

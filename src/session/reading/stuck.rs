@@ -90,7 +90,7 @@ impl Stuck {
 }
 
 /// Identifies a socket by its inode, because libwayland reads from a duplicate of the descriptor that it writes to.
-#[expect(unsafe_code, reason = "the socket is libwayland's")]
+#[expect(unsafe_code, reason = "the socket belongs to libwayland")]
 fn same_socket(socket: RawFd) -> Option<u64> {
     // SAFETY: libwayland keeps both descriptors open while the client is connected, and only this thread closes
     // clients.
@@ -98,7 +98,7 @@ fn same_socket(socket: RawFd) -> Option<u64> {
     rustix::fs::fstat(socket).ok().map(|status| status.st_ino)
 }
 
-#[expect(unsafe_code, reason = "the socket is libwayland's")]
+#[expect(unsafe_code, reason = "the socket belongs to libwayland")]
 fn unread_bytes(account: &Account) -> u64 {
     let Some(socket) = account.socket() else { return 0 };
     // SAFETY: libwayland keeps the socket open while the client is connected, and only this thread closes clients.

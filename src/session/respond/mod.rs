@@ -137,7 +137,7 @@ fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket:
     let Some(output) = output else { return Met::refused("the output is gone") };
     let name = output.output().name();
     if !output.may_be_captured(state.shell.lock().covers()) {
-        return Met::refused(format!("{name} is just being locked"));
+        return Met::refused(format!("{name} is being locked"));
     }
     match output.picture(&state.shell, true) {
         Some(shot) => {
@@ -197,7 +197,7 @@ fn find_output(state: &State, name: &str) -> Result<OutputId, String> {
 /// Lists names in a sentence: `there are A, B and C`.
 fn there_is(names: &[String]) -> String {
     match names {
-        [] => "there is none at all".to_owned(),
+        [] => "there are none".to_owned(),
         [name] => format!("there is {name}"),
         [names @ .., last] => format!("there are {} and {last}", names.join(", ")),
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn what_there_is_is_said_in_words() {
         let names = ["A", "B", "C"].map(str::to_owned);
-        assert_eq!(there_is(&names[..0]), "there is none at all");
+        assert_eq!(there_is(&names[..0]), "there are none");
         assert_eq!(there_is(&names[..1]), "there is A");
         assert_eq!(there_is(&names), "there are A, B and C");
     }

@@ -69,7 +69,7 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
             line_time: beam.line_time(),
             direction: beam.direction,
         }),
-        drawn_by: state.outputs.renderer().map_or_else(|| "nobody".to_owned(), Renderer::describe),
+        drawn_by: state.outputs.renderer().map_or_else(|| "no renderer".to_owned(), Renderer::describe),
     }
 }
 

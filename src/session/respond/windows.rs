@@ -13,7 +13,7 @@ use upbeat_timing::pacing::{Class, Pacing};
 use upbeat_timing::time::Clock;
 
 /// The reason given for a client that no output paces yet.
-const UNSEEN: &str = "it is on no output, or has not been seen there yet";
+const UNSEEN: &str = "it is on no output, or was not visible there yet";
 
 /// Every window with content, the topmost first.
 pub(super) fn all(state: &State) -> Vec<Window> {

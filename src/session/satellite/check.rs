@@ -20,13 +20,13 @@ const XWAYLAND: &str = "Xwayland";
 pub fn check(program: &str) -> Result<(), String> {
     let (content, _) = run(program, "--test-listenfd-support")?;
     if !content {
-        return Err(format!("`{program}` takes no sockets (-listenfd): 0.7 is the first version that does"));
+        return Err(format!("`{program}` does not accept sockets (-listenfd): version 0.7 or newer is needed"));
     }
     let (_, said) = run(XWAYLAND, "-version")?;
     match version(&said) {
         Some(version) if version >= OLDEST => Ok(()),
         Some((major, minor)) => {
-            Err(format!("Xwayland is version {major}.{minor}, and satellite needs {}.{} at least", OLDEST.0, OLDEST.1))
+            Err(format!("Xwayland is version {major}.{minor}, but satellite needs {}.{} or newer", OLDEST.0, OLDEST.1))
         }
         None => Err("Xwayland does not say which version it is".to_owned()),
     }

@@ -117,6 +117,6 @@ mod tests {
         assert!(life.connected(now));
         assert_eq!(life.ended(now + WORKED), None);
         assert!(life.connected(now + WORKED));
-        assert_eq!(life.ended(now + WORKED), Some(FIRST_REST), "what has worked begins anew");
+        assert_eq!(life.ended(now + WORKED), Some(FIRST_REST), "the delay starts again after a run that worked");
     }
 }

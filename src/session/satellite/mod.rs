@@ -71,7 +71,7 @@ impl Satellite {
 pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State, program: &str) {
     state.session.satellite = match ready(handle, program) {
         Ok(ready) => {
-            tracing::info!(display = ready.sockets.display(), "X programs find us");
+            tracing::info!(display = ready.sockets.display(), "X programs can connect");
             Satellite::Ready(Box::new(ready))
         }
         Err(reason) => {

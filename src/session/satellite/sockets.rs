@@ -35,7 +35,7 @@ pub enum SocketsError {
         reason: String,
     },
     /// No display number could be claimed.
-    #[error("the displays :0 to :{LAST} are all taken, or cannot be had (the last one: {0})")]
+    #[error("the displays :0 to :{LAST} are all taken or unusable (the error of the last: {0})")]
     AllTaken(io::Error),
 }
 
@@ -89,18 +89,18 @@ fn check(directory: &Path) -> Result<(), String> {
             fs::set_permissions(directory, Permissions::from_mode(FOR_EVERYBODY)).map_err(|error| error.to_string())?
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(format!("cannot be made: {error}")),
+        Err(error) => return Err(format!("cannot be created: {error}")),
     }
-    let metadata = fs::symlink_metadata(directory).map_err(|error| format!("cannot be looked at: {error}"))?;
+    let metadata = fs::symlink_metadata(directory).map_err(|error| format!("cannot be inspected: {error}"))?;
     let owner = metadata.uid();
     if !metadata.is_dir() {
-        return Err("is no directory".to_owned());
+        return Err("is not a directory".to_owned());
     }
     if owner != 0 && owner != rustix::process::geteuid().as_raw() {
         return Err(format!("belongs to user {owner}, who could listen in our place"));
     }
     if metadata.mode() & 0o022 != 0 && metadata.mode() & 0o1000 == 0 {
-        return Err("lets others replace our socket: `chmod 1777` it".to_owned());
+        return Err("lets other users replace our socket: `chmod 1777` it".to_owned());
     }
     Ok(())
 }
@@ -202,7 +202,7 @@ mod tests {
         let place = root.path().to_owned();
         std::thread::spawn(move || tell.send(Sockets::claim(&place).unwrap().display()));
         assert_eq!(told.recv_timeout(std::time::Duration::from_secs(20)).as_deref(), Ok(":1"));
-        assert!(lock.exists(), "it is somebody else's");
+        assert!(lock.exists(), "it belongs to another program");
     }
 
     #[test]
@@ -215,6 +215,6 @@ mod tests {
         assert!(said.contains("chmod 1777"), "{said}");
         fs::remove_dir(&directory).unwrap();
         fs::write(&directory, "").unwrap();
-        assert!(Sockets::claim(root.path()).unwrap_err().to_string().contains("is no directory"));
+        assert!(Sockets::claim(root.path()).unwrap_err().to_string().contains("is not a directory"));
     }
 }

@@ -111,7 +111,7 @@ fn write_in(folder: &Path, name: &str, png: &[u8]) -> io::Result<PathBuf> {
     }
     Err(io::Error::new(
         io::ErrorKind::AlreadyExists,
-        format!("{MOST_OF_A_SECOND} screenshots of this second are there"),
+        format!("there are {MOST_OF_A_SECOND} screenshots of this second already"),
     ))
 }
 

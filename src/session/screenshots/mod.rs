@@ -35,8 +35,8 @@ use upbeat_timing::time::{Clock as _, Instant, Span};
 const PURPOSE: &str = "screenshot";
 const SAVED: &str = "Screenshot saved; it can be pasted";
 const SAVED_ALONE: &str = "Screenshot saved";
-const NOT_SAVED: &str = "The screenshot is not saved; it can be pasted";
-const NOT_TAKEN: &str = "No screenshot is taken";
+const NOT_SAVED: &str = "The screenshot was not saved, but it can be pasted";
+const NOT_TAKEN: &str = "No screenshot was taken";
 /// How long a screen may take to show a frame without the cursor and the picking overlay. That takes some frames; a
 /// screen that takes longer shows no frames at all.
 const PATIENCE: Span = Span::from_millis(1_000);
@@ -181,7 +181,7 @@ fn write(state: &mut State, source: Source) {
             is_told = true;
             finish(state, result);
         }
-        Event::Closed if !is_told => fail(state, NOT_TAKEN, "There is no thread to write it."),
+        Event::Closed if !is_told => fail(state, NOT_TAKEN, "No thread could be started to write it."),
         Event::Closed => {}
     });
     if let Err(error) = heard {

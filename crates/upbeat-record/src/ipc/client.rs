@@ -67,7 +67,7 @@ impl Client {
         self.stream.get_mut().write_all(&line)?;
         let mut line = String::new();
         if self.stream.read_line(&mut line)? == 0 {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection").into());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has closed the connection").into());
         }
         match serde_json::from_str::<Answer>(&line)?.result {
             Outcome::Ok(response) => Ok(response),

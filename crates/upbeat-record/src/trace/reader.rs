@@ -49,7 +49,7 @@ impl<R: BufRead> Reader<R> {
         let mut reader = Reader { lines, text: Vec::new(), number: 0, cut_off: false };
         match reader.next_line()? {
             Some(Line::Header(header)) => reader.check(&header)?,
-            _ => return Err(reader.malformed(1, "the first line is no header of a frame log".to_owned())),
+            _ => return Err(reader.malformed(1, "the first line is not the header of a frame log".to_owned())),
         }
         Ok(reader)
     }
@@ -181,7 +181,7 @@ mod tests {
         };
         assert_eq!(header(|header| header.version = 2), "1:1: version 2 of the format; this reads version 1");
         assert_eq!(header(|header| header.unit = "ms".into()), "1:1: its unit is `ms`; this reads `ns`");
-        assert!(read("").unwrap_err().contains("no header") && read("{\"type\":\"output\"}\n").is_err());
+        assert!(read("").unwrap_err().contains("not the header") && read("{\"type\":\"output\"}\n").is_err());
         let broken = text(&log()[..1]) + "{\"type\": oops}\n{}\n";
         assert_eq!(read(&broken).unwrap_err(), "2:10: expected value");
     }

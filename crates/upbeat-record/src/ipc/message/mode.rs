@@ -77,7 +77,7 @@ pub enum ModeError {
     #[error("a width and height from 1 to {LARGEST_SIDE} pixels were expected")]
     Size,
     /// The rate is zero or too high, or the range is not from a lower to a higher rate.
-    #[error("a refresh rate above 0 and up to 1000 Hz was expected, or a range from a lower to a higher one")]
+    #[error("a refresh rate above 0 and up to 1000 Hz was expected, or a range from a lower to a higher rate")]
     Rate,
 }
 

@@ -238,7 +238,7 @@ impl<W: Write> Trace<W> {
         }
         match self.tracks.get_mut(&owner) {
             Some(tracks) => Ok(tracks),
-            None => Err(std::io::Error::other("a track that was made is gone")),
+            None => Err(std::io::Error::other("a track is missing that was created before")),
         }
     }
 
