@@ -11,7 +11,6 @@ pub(super) fn wrote(path: &Path) {
     tracing::info!("wrote {}: it lists every option with its default, commented out", path.display());
 }
 
-/// Logs a mistake in the configuration.
 pub(super) fn mistaken(mistake: &str) {
     tracing::error!("{mistake}");
 }

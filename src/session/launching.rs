@@ -28,7 +28,6 @@ const EVERYWHERE: [&str; 30] = [
     "wait",
 ];
 
-/// Why a program is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Terminal,

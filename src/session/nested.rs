@@ -30,7 +30,6 @@ const NAME: &str = "NESTED-";
 /// More windows than this are a mistake in a configuration.
 const MOST_OUTPUTS: u32 = 16;
 
-/// State of a nested session.
 #[derive(Debug, Default)]
 pub(super) struct Nested {
     outputs: HashMap<WindowId, Window>,
@@ -98,7 +97,6 @@ fn listen(state: &mut State, backend: Parent) -> anyhow::Result<()> {
     listens.context("cannot watch the connection to the parent compositor")
 }
 
-/// Handles all events of the parent.
 fn hear(state: &mut State, backend: &RefCell<Parent>) -> PostAction {
     let result = backend.borrow_mut().dispatch();
     while let Some(event) = next(backend) {
@@ -183,7 +181,6 @@ fn closed(state: &mut State, window: WindowId) {
     }
 }
 
-/// Translates an event of the parent's seat into an [`InputEvent`].
 fn input_event(state: &State, event: ParentEvent) -> Option<InputEvent> {
     Some(match event {
         ParentEvent::Key { time, key, pressed } => InputEvent::Key { time, keyboard: keyboard(state), key, pressed },

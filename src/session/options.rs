@@ -19,7 +19,7 @@ pub enum BackendKind {
     Drm,
     /// Windows in another compositor, or on an X server.
     Nested,
-    /// Virtual displays that keep honest time and can be recorded.
+    /// Virtual displays with the timing of real displays, which can be recorded.
     Headless,
 }
 

@@ -99,7 +99,6 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
     Ok(id)
 }
 
-/// Unplugs a virtual output.
 pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
     let backend = state.session.headless.clone();
     let removed = backend.is_some_and(|backend| {

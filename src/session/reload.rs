@@ -65,7 +65,7 @@ struct Reread {
 /// without a session the user could not correct it. Returns the mistakes, for the log.
 ///
 /// # Errors
-/// The file `named` does not exist, or the result of later reloads could not be received.
+/// The file `named` does not exist, or the channel for later reloads cannot be set up.
 pub fn start(
     handle: &LoopHandle<'static, State>,
     state: &mut State,

@@ -35,14 +35,10 @@ const DESKTOP: &str = "Upbeat:wlroots";
 /// State of a session, besides the compositor itself.
 #[derive(Default)]
 pub struct Session {
-    /// The virtual displays.
     pub(super) headless: Option<Rc<RefCell<HeadlessBackend>>>,
-    /// The windows in a parent compositor.
     pub(super) nested: super::nested::Nested,
-    /// The displays and input devices of this machine.
     pub(super) drm: Option<super::drm::DrmSession>,
     pub(super) identity: Identity,
-    /// The X server for X programs.
     pub(super) satellite: Satellite,
     pub(super) config: ConfigFile,
     /// Server of the private socket; `None` while it answers, because it is taken out then.

@@ -45,7 +45,6 @@ struct Open {
     drawing: Option<Drawing>,
 }
 
-/// All DRM devices that are open.
 pub(crate) struct Cards {
     seat: Rc<RefCell<Seat>>,
     open: Vec<Open>,
@@ -357,7 +356,6 @@ fn learn(
     Ok(())
 }
 
-/// Adds an output for a new monitor.
 fn light(state: &mut State, device: DeviceId, output: DrmOutput) {
     let name = output.name().to_owned();
     let mode = crate::session::outputs::mode_of(&output);

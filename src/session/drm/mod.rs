@@ -30,7 +30,6 @@ use crate::state::State;
 use cards::Cards;
 use upbeat_timing::id::OutputId;
 
-/// State of a session on real displays.
 pub(super) struct DrmSession {
     seat: Rc<RefCell<Seat>>,
     cards: Cards,
@@ -146,7 +145,6 @@ impl DrmSession {
         self.cards.set_mode(name, wish(mode))
     }
 
-    /// Switches to another virtual terminal.
     pub(super) fn switch_terminal(&mut self, number: u32) {
         if let Err(error) = self.seat.borrow_mut().switch_terminal(number) {
             tracing::warn!(%error, number, "cannot switch the virtual terminal");

@@ -30,7 +30,7 @@ pub(super) fn all(state: &State) -> Vec<ClientUse> {
         .collect()
 }
 
-/// Clients that were disconnected for an error recently, the latest first.
+/// Clients that the compositor has disconnected recently, the latest first.
 pub(super) fn ended(state: &State) -> Vec<EndedClient> {
     let now = state.clock.now();
     let notices = state.shell.overlays().notices().remembered().rev();

@@ -78,7 +78,6 @@ pub(super) fn rect(area: smithay::utils::Rectangle<i32, smithay::utils::Logical>
     Rect { x: area.loc.x, y: area.loc.y, width: area.size.w, height: area.size.h }
 }
 
-/// Sets the scale of an output.
 pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> Answered {
     let id = find_output(state, name)?;
     let scale = Scale::try_from(scale).map_err(|error| error.to_string())?;
@@ -95,7 +94,6 @@ pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) ->
     Ok(Response::Done)
 }
 
-/// Sets the transform of an output.
 pub(super) fn set_transform(state: &mut State, name: &str, transform: &str) -> Answered {
     let id = find_output(state, name)?;
     let turn: Turn = transform.parse().map_err(|error: UnknownTurn| error.to_string())?;

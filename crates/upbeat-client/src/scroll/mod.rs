@@ -127,7 +127,7 @@ pub enum ScrollEvent {
     /// The number of pixels that may be rendered at once.
     Budget(i64),
     /// The rendered content will probably run out before the wanted region can be ready. A program that can should
-    /// render something cheaper first.
+    /// render something smaller first.
     LowWater(LowWater),
     /// The view has come to rest.
     Rest {
