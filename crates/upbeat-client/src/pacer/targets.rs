@@ -20,7 +20,7 @@ struct BegunFrame {
     target: FrameTarget,
     /// Whether a revocation would replace this target: not if it was revoked already, or a later target was bound.
     is_live: bool,
-    /// Whether its frame may still be bound: it is not known to be given up.
+    /// Whether its frame counts as being drawn: it is not known to be given up.
     is_begun: bool,
 }
 
