@@ -1,4 +1,4 @@
-//! The one timer of the session: armed for the next thing to do, silent while there is none.
+//! The session's only timer: armed for the next thing to do, disarmed while there is none.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -8,19 +8,19 @@ use upbeat_timing::time::{Instant, Span};
 
 const NEVER: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// A timer on `CLOCK_MONOTONIC`, absolute.
+/// A timerfd on `CLOCK_MONOTONIC`, armed with absolute times.
 #[derive(Debug)]
 pub struct Alarm {
     timer: OwnedFd,
     armed: Option<Instant>,
-    /// It rang, and goes on doing so until it is set again.
+    /// The timer has expired: its descriptor stays readable until the timer is set again.
     rings: bool,
-    /// When it was armed for the time that it rings at next.
+    /// When the timer was set to `armed`.
     armed_at: Instant,
 }
 
 impl Alarm {
-    /// A timer that is not armed.
+    /// Creates a disarmed timer.
     pub fn new() -> rustix::io::Result<Self> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         Ok(Alarm {
@@ -31,14 +31,14 @@ impl Alarm {
         })
     }
 
-    /// Arms it for `wake`, or disarms it. Costs nothing when that is what it is armed for. To be called before it is
-    /// waited for again: it is what makes one quiet that has rung.
+    /// Arms the timer for `wake`, or disarms it. Makes no system call when the timer is already set to `wake`. Call
+    /// it before the next wait, because only setting an expired timer makes its descriptor unreadable.
     pub fn arm(&mut self, wake: Option<Instant>, now: impl FnOnce() -> Instant) -> rustix::io::Result<()> {
         if wake == self.armed && !self.rings {
             return Ok(());
         }
         let value = wake.map_or(NEVER, |wake| {
-            // A time of zero would disarm it.
+            // A time of zero would disarm the timer.
             let nanos = wake.as_nanos().max(1);
             Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ }
         });
@@ -48,8 +48,9 @@ impl Alarm {
         Ok(())
     }
 
-    /// It rang, as was seen at `now`: it is not armed any more. How late that was: after the time that it was armed for, or
-    /// after it was armed where that time had passed already (whoever armed it was late, not the timer).
+    /// Notes at `now` that the timer has expired, and disarms it. Returns how late the wake-up was. This is
+    /// measured from the time it was armed for, or from the moment of arming if that time had passed already: then
+    /// the caller was late, not the timer.
     pub fn rang(&mut self, now: Instant) -> Span {
         self.rings = true;
         self.armed.take().map_or(Span::ZERO, |due| (now - due.max(self.armed_at)).max(Span::ZERO))
@@ -70,7 +71,7 @@ mod tests {
 
     const PAST: Instant = Instant::from_nanos(1);
     const NOW: Instant = Instant::from_nanos(2);
-    /// After any test has ended.
+    /// A time after the end of every test.
     const LATER: Instant = Instant::from_nanos(i64::MAX as _);
 
     fn rings(alarm: &Alarm) -> bool {

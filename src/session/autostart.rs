@@ -1,11 +1,11 @@
-//! What the configuration has run when the session starts.
+//! Programs that the configuration starts together with the session (`autostart`).
 
 use std::ffi::OsString;
 
 use super::launching::{Purpose, SHELL, launch};
 use crate::state::State;
 
-/// Runs it. It ends with the session.
+/// Starts the programs of `autostart`. They end with the session.
 pub(super) fn start(state: &mut State) {
     let lines: Vec<String> = state.session.config().autostart.lines().map(str::to_owned).collect();
     for line in lines {
@@ -34,7 +34,7 @@ mod tests {
         start(&mut state);
         let begun = std::time::Instant::now();
         while state.shell.overlays().notices().messages().next().is_none() {
-            assert!(begun.elapsed().as_secs() < 60, "it was never heard of");
+            assert!(begun.elapsed().as_secs() < 60, "the failure was never reported");
             event_loop.dispatch(Some(std::time::Duration::from_secs(1)), &mut state).unwrap();
         }
         let failure = state.shell.overlays().notices().messages().next().unwrap();

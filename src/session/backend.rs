@@ -1,4 +1,4 @@
-//! Which backend a session has, and its start.
+//! Chooses the backend of a session (DRM, nested or headless) and starts it.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,8 @@ use super::{BackendKind, SessionError, SessionOptions, drm, nested, outputs, par
 use crate::config::OutputMode;
 use crate::state::State;
 
-/// The backend that `options` ask for, and whether it can do what else they ask for. Never [`BackendKind::Auto`].
+/// Chooses the backend that `options` ask for, and checks that it supports the other options. Never returns
+/// [`BackendKind::Auto`].
 pub(super) fn choose(
     options: &SessionOptions,
     variable: impl Fn(&str) -> Option<OsString>,
@@ -30,12 +31,12 @@ pub(super) fn choose(
     }
 }
 
-/// The virtual terminal of a login on one, and not of one from afar, as logind says it.
+/// The number of the virtual terminal if logind says that this is a local login on a text console, not a remote login.
 fn terminal(variable: &impl Fn(&str) -> Option<OsString>) -> Option<OsString> {
     variable("XDG_VTNR").filter(|_| variable("XDG_SESSION_TYPE").is_some_and(|kind| kind == "tty"))
 }
 
-/// Where the pixels of a [chosen](choose) backend go, and why there, for people.
+/// Where the pixels of the [chosen](choose) backend go, and the reason, as text for the user.
 pub(super) fn why(wish: BackendKind, chosen: BackendKind, variable: impl Fn(&str) -> Option<OsString>) -> String {
     let told = if wish == BackendKind::Auto { String::new() } else { format!(" (--backend {wish})") };
     match chosen {
@@ -53,7 +54,8 @@ pub(super) fn why(wish: BackendKind, chosen: BackendKind, variable: impl Fn(&str
     }
 }
 
-/// Starts a [chosen](choose) backend with outputs of `modes`; without any, those that the configuration names, or one.
+/// Starts a [chosen](choose) backend with outputs of `modes`. If `modes` is empty, the backend adds the outputs that
+/// the configuration names, or one output.
 pub(super) fn start(
     backend: BackendKind,
     handle: &LoopHandle<'static, State>,

@@ -1,10 +1,10 @@
-//! The command that runs in the session.
+//! Runs commands in the session: the command that the session is for, and the programs of shortcuts.
 //!
-//! It runs in a process group of its own, finds the compositor through its environment, and its end is an event like
-//! any other: its pidfd becomes readable. When the session ends first, the whole group is asked to end, and after a
-//! grace period made to.
+//! A command runs in a process group of its own and finds the compositor through its environment. Its pidfd becomes
+//! readable when it ends, so that its end is an event like any other. If the session ends first, the whole group gets
+//! SIGTERM, and SIGKILL after a grace period.
 //!
-//! Programs that shortcuts start are such commands, too; what they leave behind outlives them.
+//! Processes that a shortcut's program leaves behind outlive this program.
 
 use std::ffi::OsString;
 use std::io;
@@ -17,35 +17,35 @@ use rustix::process::{Pid, PidfdFlags, Resource, Signal, kill_process_group, pid
 
 use super::{ExitStatus, limits};
 
-/// How long a command may take to end after it was asked to.
+/// How long a command may take to end after SIGTERM.
 const GRACE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
 const IMMEDIATELY: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// The command could not be run.
+/// Why a command could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
-    /// It could not be started.
+    /// The process could not be started.
     #[error("cannot run `{}`: {source}", command.display())]
     Start {
-        /// What was to be run.
+        /// The program, without its arguments.
         command: OsString,
-        /// Why not.
+        /// The error of `fork` or `exec`.
         source: io::Error,
     },
-    /// It runs, but its end cannot be waited for.
+    /// The command was started, but its end cannot be watched. It was killed.
     #[error("cannot watch process {pid}: {source}")]
     Watch {
-        /// The process.
+        /// Process id of the command.
         pid: u32,
-        /// Why not.
+        /// The error of `pidfd_open`.
         source: io::Error,
     },
 }
 
-/// A running command. Dropping it ends it.
+/// A running command. Dropping it ends the command.
 ///
-/// As an event source: wait until [`as_fd`](AsFd::as_fd) is readable, then ask [`ended`](Child::ended).
+/// As an event source: wait until [`as_fd`](AsFd::as_fd) is readable, then call [`ended`](Child::ended).
 #[derive(Debug)]
 pub struct Child {
     process: std::process::Child,
@@ -55,15 +55,15 @@ pub struct Child {
 }
 
 impl Child {
-    /// Runs `command` (the program and its arguments) with `environment` added to ours.
+    /// Runs `command` (the program and its arguments) with `environment` added to the compositor's own environment.
     ///
-    /// A `WAYLAND_SOCKET` or a `DISPLAY` of ours is not passed on: they would lead to our own parent. Nor is a
-    /// `NOTIFY_SOCKET`: only we say when the session is ready.
+    /// `WAYLAND_SOCKET` and `DISPLAY` are not inherited, because they would lead the program to our parent
+    /// compositor. `NOTIFY_SOCKET` is not inherited because only the compositor reports when the session is ready.
     pub fn spawn(command: &[OsString], environment: &[(&str, OsString)]) -> Result<Self, ChildError> {
         Self::spawn_lending(command, environment, &[])
     }
 
-    /// The same for a command that is given these descriptors too, under the numbers that they have here.
+    /// Like [`spawn`](Self::spawn), but the command also inherits the descriptors `lent`, under the same numbers.
     pub fn spawn_lending(
         command: &[OsString],
         environment: &[(&str, OsString)],
@@ -100,8 +100,9 @@ impl Child {
         }
     }
 
-    /// How it ended; `None` while it runs. Does not wait. What it left behind goes on: a locker, a launcher's program and what holds
-    /// the clipboard stay when whoever started them is done.
+    /// The exit status of the command, or `None` while it runs. Does not wait. Processes that the command left
+    /// behind go on: a screen locker, the program of a launcher and the owner of the clipboard must stay after the
+    /// process that started them has ended.
     pub fn is_done(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() && self.has_exited(&IMMEDIATELY) {
             self.ended = self.process.wait().ok().map(ExitStatus::from);
@@ -109,7 +110,7 @@ impl Child {
         self.ended
     }
 
-    /// The same for one whose end is the end of all: what it left behind in its group is asked to end.
+    /// Like [`is_done`](Self::is_done), but sends SIGTERM to the processes that the command left behind in its group.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() && self.has_exited(&IMMEDIATELY) {
             self.collect(Signal::TERM);
@@ -117,7 +118,7 @@ impl Child {
         self.ended
     }
 
-    /// Asks the whole group to end, makes it after two seconds, and says how the command ended.
+    /// Ends the whole group with SIGTERM, and with SIGKILL after two seconds. Returns the exit status of the command.
     pub fn end(&mut self) -> ExitStatus {
         if self.ended().is_none() {
             let _ = kill_process_group(self.group, Signal::TERM);
@@ -127,23 +128,24 @@ impl Child {
         self.ended.unwrap_or_default()
     }
 
-    /// Waits until the command has exited, but no longer than `patience`, and says whether it has.
+    /// Waits for the exit of the command for at most `patience`, and returns whether it has exited.
     fn has_exited(&self, patience: &Timespec) -> bool {
         let mut exit = [PollFd::new(&self.pidfd, PollFlags::IN)];
         poll(&mut exit, Some(patience)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Signals the group and collects the command. In this order: as long as the command is not collected its number
-    /// cannot be given to anybody else, so that the signal reaches nobody else.
+    /// Signals the group, then reaps the command. The order matters: until the command is reaped, its process id
+    /// cannot be reused, so that the signal cannot reach an unrelated process.
     fn collect(&mut self, signal: Signal) {
         let _ = kill_process_group(self.group, signal);
         self.ended = self.process.wait().ok().map(ExitStatus::from);
     }
 }
 
-/// Gives the command an empty signal mask, and the limits on real-time threads and on open files that we were given. We block
-/// the signals that we read as events, and have our own real-time threads watched; both are inherited: a command could not be
-/// asked to end, and one with real-time threads of its own would be ended by the signal that ours are stopped with.
+/// Gives the command an empty signal mask, and the limits on real-time threads and open files that the compositor
+/// itself was started with. All of them are inherited, so that without this:
+/// - the command could not be ended by the signals that the compositor blocks and reads as events;
+/// - real-time threads of the command would be killed by the signal that stops the compositor's own.
 #[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
 fn as_it_was(command: &mut Command) {
     let (limit, files) = (crate::real_time::limit_before(), limits::before());
@@ -160,17 +162,18 @@ fn as_it_was(command: &mut Command) {
         limits::restore(files)?;
         limit.map_or(Ok(()), |limit| setrlimit(Resource::Rttime, limit).map_err(io::Error::from))
     };
-    // SAFETY: the closure allocates nothing, takes no lock and makes only calls that signal-safety(7) lists, and one system
-    // call.
+    // SAFETY: the closure allocates nothing and takes no lock. It makes only calls that signal-safety(7) lists, and
+    // one system call.
     unsafe { command.pre_exec(restore) };
 }
 
-/// Lets descriptors stay open in the command. They are closed in every other one.
+/// Lets the descriptors `lent` stay open in this command. Every other command closes them at `exec`.
 #[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
 fn lend(command: &mut Command, lent: &[BorrowedFd<'_>]) {
     let lent: Vec<RawFd> = lent.iter().map(AsRawFd::as_raw_fd).collect();
     let keep = move || {
-        // SAFETY: fcntl is async-signal-safe, and whoever spawns holds the descriptors until the command runs.
+        // SAFETY: fcntl is async-signal-safe, and the caller of `spawn` keeps the descriptors open until the
+        // command runs.
         let is_kept = |descriptor: &RawFd| unsafe { libc::fcntl(*descriptor, libc::F_SETFD, 0) } == 0;
         if lent.iter().all(is_kept) { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
@@ -251,7 +254,7 @@ mod tests {
             if goes_on {
                 let left: i32 = left.trim().parse().unwrap();
                 let left = Pid::from_raw(left).unwrap();
-                // Whoever is asked to end is gone, or about to be, when its signal is pending.
+                // A process that got SIGTERM has ended, or is about to, once its signal is pending.
                 std::thread::sleep(std::time::Duration::from_millis(50));
                 rustix::process::kill_process(left, Signal::KILL).expect("it is there");
             }
@@ -259,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Returns once the process is gone or a zombie that its new parent has yet to collect.
+    /// Returns once the process is gone, or is a zombie that its new parent has not reaped yet.
     fn poll_until_gone(pid: &str) {
         let gone = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'));
         while !std::fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, gone) {

@@ -1,22 +1,22 @@
-//! How a session, and the command that runs in it, ended.
+//! The exit status of a session, and of the command that runs in it.
 
 use std::process::ExitCode;
 
-/// The status that the shell sees: that of the command, or 128 + n if signal n ended it.
+/// The status that the shell sees: the command's own, or 128 + n if signal n ended the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExitStatus(u8);
 
-/// What a shell adds to the number of the signal that ended a command.
+/// A shell adds this to the number of the signal that ended a command.
 const SIGNAL_BASE: i32 = 128;
 
 impl ExitStatus {
-    /// All went well.
+    /// The command or the session ended without an error.
     pub const SUCCESS: ExitStatus = ExitStatus(0);
 
     /// The session could not go on.
     pub const FAILURE: ExitStatus = ExitStatus(1);
 
-    /// The status as a number.
+    /// The status as the number that `exit` takes.
     pub const fn code(self) -> u8 {
         self.0
     }

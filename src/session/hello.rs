@@ -1,4 +1,4 @@
-//! What a session says when it starts: where it is and why there, who draws, and how to get in.
+//! The messages that a session logs at its start: the backend and its reason, the renderer, and the name of the socket.
 
 use std::path::Path;
 
@@ -6,19 +6,18 @@ use super::{BackendKind, backend};
 use crate::render::Renderer;
 use crate::state::State;
 
-/// A configuration to start from was written.
+/// Logs that a starter configuration was written.
 pub(super) fn wrote(path: &Path) {
-    tracing::info!("wrote {}: every option with its default, all switched off", path.display());
+    tracing::info!("wrote {}: it lists every option with its default, commented out", path.display());
 }
 
-/// What is wrong with the configuration.
 pub(super) fn mistaken(mistake: &str) {
     tracing::error!("{mistake}");
 }
 
-/// Clients can connect.
+/// Logs that clients can connect.
 pub(super) fn ready(state: &State, wish: BackendKind, chosen: BackendKind, socket: &str) {
     let place = backend::why(wish, chosen, |name| std::env::var_os(name));
-    let renderer = state.outputs.renderer().map_or_else(|| "nobody yet".to_owned(), Renderer::describe);
+    let renderer = state.outputs.renderer().map_or_else(|| "no renderer yet".to_owned(), Renderer::describe);
     tracing::info!("upbeat {} runs as {socket}, {place}; drawn by {renderer}", env!("CARGO_PKG_VERSION"));
 }

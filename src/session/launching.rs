@@ -1,5 +1,6 @@
-//! Programs that shortcuts and the start of a session want. One that cannot be started is said on the screen, for a while or until
-//! it can: nobody reads the log of a session.
+//! Starts the programs of shortcuts and of `autostart`. If a program cannot be started, a notice on the screen says so,
+//! because a user does not read the log of a session. The notice stays for a while, or until the program can be
+//! started.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
@@ -14,20 +15,19 @@ use crate::shell::notices::{self, Message};
 use crate::state::State;
 use upbeat_timing::time::Clock;
 
-/// What has a shell run a line.
+/// The command that runs a line in a shell.
 pub(super) const SHELL: [&str; 2] = ["sh", "-c"];
-/// What a shell ends with when it does not find a program, and a program that misses a library.
+/// The status of a shell that does not find a program, and of a program that misses a library.
 const NOT_FOUND: u8 = 127;
-/// Words of a shell before which a program is named.
+/// Shell words that can stand before the name of a program.
 const BEFORE: [&str; 9] = ["exec", "command", "if", "then", "else", "do", "while", "until", "!"];
-/// Programs and words that no shell is without: it was another one.
+/// Programs and words that every shell has: with these, another program must be the missing one.
 const EVERYWHERE: [&str; 30] = [
     "cat", "cd", "cp", "cut", "date", "done", "echo", "env", "exit", "export", "false", "fi", "for", "grep", "head",
     "kill", "ls", "mkdir", "mktemp", "mv", "printf", "rm", "sed", "set", "sleep", "tail", "tee", "test", "true",
     "wait",
 ];
 
-/// What a program is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Terminal,
@@ -45,7 +45,7 @@ impl std::fmt::Display for Purpose {
     }
 }
 
-/// Runs a program in the session. It ends with the session; what it has left behind by then does not.
+/// Starts a program in the session. The program ends with the session; processes that it has left behind do not.
 pub(super) fn launch(state: &mut State, purpose: Purpose, command: &[OsString]) {
     let line = Line::of(command);
     let told = line.clone();
@@ -69,7 +69,7 @@ pub(super) fn launch(state: &mut State, purpose: Purpose, command: &[OsString]) 
     }
 }
 
-/// A program has ended. Only of a shell that says more than that the program was there.
+/// Handles the end of a program. Only the status of a shell says more than that the program existed.
 fn ended(state: &mut State, purpose: Purpose, line: &Line, status: ExitStatus) {
     match status.code() {
         NOT_FOUND if line.is_shell => {
@@ -95,12 +95,12 @@ fn fail(state: &mut State, purpose: &str, heading: String, text: String) {
     notices::tell_message(state, Message { purpose, heading, text, at, is_failure: true });
 }
 
-/// What a later success withdraws the notice of: any terminal, or the same line.
+/// The key of a failure notice, by which a later success withdraws it: any terminal, or the same line.
 fn key(purpose: Purpose, line: &Line) -> &str {
     if purpose == Purpose::Terminal { "terminal" } else { &line.text }
 }
 
-/// How it is mended.
+/// The text that says how to correct the failure.
 fn mended(state: &State, purpose: Purpose, line: &str) -> String {
     let file = state.session.config.path().map_or("the configuration".to_owned(), |path| path.display().to_string());
     match purpose {
@@ -110,7 +110,7 @@ fn mended(state: &State, purpose: Purpose, line: &str) -> String {
     }
 }
 
-/// What is run.
+/// A command as text for the user.
 #[derive(Clone, Debug)]
 struct Line {
     text: String,
@@ -127,15 +127,15 @@ impl Line {
     }
 }
 
-/// Whether a program of that name is where the session's programs are looked for.
+/// Whether the `PATH` of the session's programs leads to a program of that name.
 fn is_installed(state: &State, program: &OsStr) -> bool {
     let ours = || std::env::var_os("PATH");
     let set = state.session.environment().into_iter().find_map(|(name, value)| (name == "PATH").then_some(value));
     programs::is_program(program, set.or_else(ours).as_deref())
 }
 
-/// The sentence about a line that ended with [`NOT_FOUND`]. Its programs are known, as far as they are plain words, and whether each
-/// `is_installed`; which of several did not start is not.
+/// The sentence about a line that ended with [`NOT_FOUND`]. The names of its programs are known where they are plain
+/// words, and `is_installed` tells which exist. It is not known which of several programs did not start.
 fn not_found(line: &str, is_installed: impl Fn(&str) -> bool) -> String {
     let mut all = programs_of(line);
     all.dedup();
@@ -154,7 +154,7 @@ fn any_of(programs: &[&str]) -> String {
     }
 }
 
-/// The programs that a line for a shell begins its commands with, but for those that are everywhere.
+/// The programs that the commands of a shell line begin with, except for programs that every system has.
 fn programs_of(line: &str) -> Vec<&str> {
     let mut programs = Vec::new();
     let mut rest = line;
@@ -165,7 +165,7 @@ fn programs_of(line: &str) -> Vec<&str> {
         let is_assignment = |word: &str| word.find('=').is_some_and(|at| !word[..at].contains('/'));
         let mut words = command.split_whitespace().skip_while(|word| BEFORE.contains(word) || is_assignment(word));
         let is_name = |word: &&str| !word.contains(['"', '\'', '$', '<', '>', '{', '}', '[', ']', '\\']);
-        // What follows a `)` belongs to the command around it.
+        // The words after a `)` belong to the command around it.
         let first = words.next().filter(|_| is_word_over).filter(is_name).filter(|word| !EVERYWHERE.contains(word));
         programs.extend(first);
         is_word_over = !after.starts_with(')');
@@ -174,7 +174,7 @@ fn programs_of(line: &str) -> Vec<&str> {
     programs
 }
 
-/// Runs a program in the session, and says how it `ended`.
+/// Starts a program in the session, and calls `ended` with its status when it ends.
 fn spawn(
     state: &mut State,
     command: &[OsString],
@@ -188,7 +188,7 @@ fn spawn(
         ended.take().into_iter().for_each(|ended| ended(state, status));
         Ok(PostAction::Remove)
     });
-    watched.map(|_| ()).map_err(|error| anyhow::anyhow!("its end cannot be watched: {error}"))
+    watched.map(|_| ()).map_err(|error| anyhow::anyhow!("cannot watch the end of the program: {error}"))
 }
 
 #[cfg(test)]
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn program_that_is_installed_is_not_said_to_be_missing() {
-        // One misses a library, say.
+        // For instance, one of them misses a library.
         assert_eq!(not_found("waybar -c a", |_| true), "waybar could not be started (status 127)");
         assert_eq!(not_found("a && b", |_| true), "a or b could not be started (status 127)");
         assert_eq!(not_found("a && b", |program| program == "a"), "b is not installed");

@@ -1,14 +1,15 @@
-//! How many descriptors the session may have: each client and each of its buffers is one.
+//! The limit on open files: each client, and each of its buffers, needs a descriptor.
 
 use std::io;
 use std::sync::OnceLock;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What the limit was before it was ours, for programs that we start: those that call `select` cannot do with more.
+/// The limit before it was raised. Programs that we start get it back, because programs that call `select` cannot
+/// handle more.
 static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
-/// Has as many as the system allows. Usual are 1024, of which one client may take 1021.
+/// Raises the limit as far as the system allows. The usual limit is 1024, of which one client may take 1021.
 pub(super) fn raise() {
     let before = *BEFORE.get_or_init(|| getrlimit(Resource::Nofile));
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: before.maximum, maximum: before.maximum }) {
@@ -16,12 +17,13 @@ pub(super) fn raise() {
     }
 }
 
-/// What programs that the session starts are to have. Makes system calls only: to be used between fork and exec.
+/// Restores the limit `before` in a program that is being started. Makes only system calls, so that it can be used
+/// between fork and exec.
 pub(super) fn restore(before: Option<Rlimit>) -> io::Result<()> {
     before.map_or(Ok(()), |before| setrlimit(Resource::Nofile, before).map_err(io::Error::from))
 }
 
-/// What the limit was, if it was raised.
+/// The limit before it was raised; `None` if it was not.
 pub(super) fn before() -> Option<Rlimit> {
     BEFORE.get().copied()
 }

@@ -1,4 +1,4 @@
-//! A session from its start to its end: what to run, the sockets, the signals, and the command that runs inside.
+//! A session from its start to its end: the backend, the sockets, the signals, and the command that runs inside.
 
 mod alarm;
 mod autostart;
@@ -36,18 +36,18 @@ pub use options::{BackendKind, RendererKind, SessionOptions};
 pub use recording::{PictureRect, part_of_picture};
 pub use run::{Session, run, run_with};
 
-/// A session that cannot be had.
+/// Options that contradict each other.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// Only virtual displays can do that.
+    /// The option needs virtual displays.
     #[error("{option} works with `--backend headless` only, and this session's backend is {backend}")]
     HeadlessOnly {
-        /// The option that was given.
+        /// Name of the option, with its dashes.
         option: &'static str,
-        /// Where the pixels go.
+        /// The backend of the session.
         backend: BackendKind,
     },
-    /// Monitors are what they are.
+    /// `--output` was given, but the session drives real monitors.
     #[error("--output makes virtual outputs; for a monitor, write an [[output]] rule with `name` and `mode`")]
     RealOutputs,
 }

@@ -1,4 +1,4 @@
-//! A nested session: the parent's windows are outputs, its seat is ours.
+//! A nested session: windows in a parent compositor are our outputs, and the parent's seat is our input.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,32 +24,31 @@ use crate::protocol::virtual_keyboard::KeymapFile;
 use crate::state::State;
 use upbeat_timing::id::OutputId;
 
-/// What outputs are called, before their number.
+/// The name of an output, before its number.
 const NAME: &str = "NESTED-";
 
 /// More windows than this are a mistake in a configuration.
 const MOST_OUTPUTS: u32 = 16;
 
-/// What a nested session remembers of its windows.
 #[derive(Debug, Default)]
 pub(super) struct Nested {
     outputs: HashMap<WindowId, Window>,
-    /// The parent's keymap is in use; if not, its keys go through the configured one.
+    /// Whether the parent's keymap is in use. If not, key codes from the parent are mapped by the configured keymap.
     has_keymap: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Window {
     output: OutputId,
-    /// It was switched off because nobody sees it, and not because somebody wanted it off.
+    /// The output was switched off because the parent hides the window, not by a request to switch it off.
     is_hidden: bool,
 }
 
-/// Connects to the parent and opens a window for each of `modes`; without any, for each output that the configuration
-/// names, or one. Their rates are the parent's.
+/// Connects to the parent and opens a window for each of `modes`. If `modes` is empty, it opens a window for each
+/// output that the configuration names, or one window. The refresh rates are the parent's.
 pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<()> {
     let mut backend = Parent::connect()?;
-    // Super is the parent's.
+    // The parent uses the Super key for its own shortcuts.
     state.bindings.modifier = Modifier::Alt;
     let modes = match modes {
         [] => vec![None; configured(state.session.config.config())],
@@ -66,7 +65,7 @@ pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<(
     listen(state, backend)
 }
 
-/// How many outputs the configuration speaks of by their full names; at least one.
+/// The number of outputs that the configuration lists by their full names, at least 1.
 fn configured(config: &Config) -> usize {
     let named = |number: &u32| {
         let name = format!("{NAME}{number}");
@@ -79,7 +78,7 @@ fn add(state: &mut State, opened: Opened) {
     let Opened { display, window, scale: parents } = opened;
     let settings = state.session.config.config().output(display.name(), None);
     let OutputSettings { position, scale, turn, pacing, .. } = settings;
-    // Where nothing is said it is the parent's.
+    // Without a configured scale, the parent's is used.
     let scale = Some(scale.map_or(parents, Scale::factor));
     let placement = Placement { position, scale, turn: Some(turn), pacing: Some(pacing) };
     let id = hotplug::add(state, display, placement);
@@ -89,16 +88,15 @@ fn add(state: &mut State, opened: Opened) {
 
 fn listen(state: &mut State, backend: Parent) -> anyhow::Result<()> {
     let backend = Rc::new(RefCell::new(backend));
-    // What came with the answers at the start waits in there already.
+    // Events that arrived with the replies at the start are queued already, and do not make the descriptor readable.
     let first = backend.clone();
     later::soon(state, move |state| _ = hear(state, &first));
     let of_source = backend.clone();
     let listens =
         state.session.waiting.listen(Heard::Displays, &*backend.borrow(), move |state| hear(state, &of_source));
-    listens.context("the parent compositor cannot be listened to")
+    listens.context("cannot watch the connection to the parent compositor")
 }
 
-/// Takes in what the parent says.
 fn hear(state: &mut State, backend: &RefCell<Parent>) -> PostAction {
     let result = backend.borrow_mut().dispatch();
     while let Some(event) = next(backend) {
@@ -130,7 +128,7 @@ fn heard(state: &mut State, event: ParentEvent) {
             state.session.nested.has_keymap = keymap.is_some();
             match keymap {
                 Some(keymap) => input::keyboard::set_keymap(state, KeyboardId::Parent, Arc::new(keymap)),
-                None => tracing::warn!(size, "the parent's keymap cannot be used: the configured one is"),
+                None => tracing::warn!(size, "the parent's keymap cannot be used: using the configured keymap"),
             }
         }
         ParentEvent::KeyboardLeft => input::keyboard::release_all(state, keyboard(state)),
@@ -142,17 +140,17 @@ fn heard(state: &mut State, event: ParentEvent) {
     }
 }
 
-/// The keyboard that the parent's keys are those of.
+/// The keyboard whose keymap applies to the parent's key codes.
 fn keyboard(state: &State) -> KeyboardId {
     if state.session.nested.has_keymap { KeyboardId::Parent } else { KeyboardId::Session }
 }
 
-/// A window that nobody sees is an output that is off: whoever draws there is called back once a second.
+/// Switches the output of a hidden window off: then its clients get a frame callback only once a second.
 fn set_hidden(state: &mut State, window: WindowId, hidden: bool) {
     let Some(known) = state.session.nested.outputs.get_mut(&window) else { return };
     let output = known.output;
     if hidden {
-        // One that is dark already stays dark for the reason that it has.
+        // An output that was switched off on request stays off for that reason.
         let is_lit = state.outputs.by_id(output).is_some_and(|output| output.is_on());
         known.is_hidden |= is_lit;
         if !is_lit {
@@ -161,7 +159,7 @@ fn set_hidden(state: &mut State, window: WindowId, hidden: bool) {
     } else if !std::mem::take(&mut known.is_hidden) {
         return;
     }
-    tracing::debug!(window = window.0, hidden, "the parent shows the window, or does not");
+    tracing::debug!(window = window.0, hidden, "the parent has shown or hidden the window");
     power::set(state, output, !hidden);
 }
 
@@ -172,7 +170,7 @@ fn rescale(state: &mut State, window: WindowId, parents: f64) {
     hotplug::arrange(state, output, position, scale.map_or(parents, Scale::factor));
 }
 
-/// The output goes as any other that is unplugged does; the session goes with the last one.
+/// Removes the output of a closed window, as if it were unplugged. The session ends with its last window.
 fn closed(state: &mut State, window: WindowId) {
     if let Some(window) = state.session.nested.outputs.remove(&window) {
         hotplug::remove(state, window.output);
@@ -183,11 +181,10 @@ fn closed(state: &mut State, window: WindowId) {
     }
 }
 
-/// What the seat says, as every source of input says it.
 fn input_event(state: &State, event: ParentEvent) -> Option<InputEvent> {
     Some(match event {
         ParentEvent::Key { time, key, pressed } => InputEvent::Key { time, keyboard: keyboard(state), key, pressed },
-        // Masks mean something together with the keymap that they were made from.
+        // Modifier masks only have a meaning together with the keymap that they were made from.
         ParentEvent::Modifiers { time, depressed, latched, locked, layout } if state.session.nested.has_keymap => {
             InputEvent::Modifiers { time, keyboard: KeyboardId::Parent, depressed, latched, locked, layout }
         }
@@ -215,7 +212,7 @@ fn slot(finger: i32) -> Option<u32> {
     u32::try_from(finger).ok()
 }
 
-/// A place on a window (physical pixels) in global logical coordinates.
+/// Converts a position in a window (physical pixels) to global logical coordinates.
 fn place(state: &State, window: WindowId, x: f64, y: f64) -> Option<Point<f64, Logical>> {
     let id = state.session.nested.outputs.get(&window)?.output;
     Some(place_of_pixel(state.outputs.by_id(id)?.output(), Point::from((x, y))))

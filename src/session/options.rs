@@ -1,4 +1,4 @@
-//! What to run.
+//! The options that a session is started with.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -8,35 +8,35 @@ use std::path::PathBuf;
 use crate::backend::PixelRect;
 use crate::config::OutputMode;
 
-/// Where the pixels go.
+/// The backend: where the pixels of a session go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum BackendKind {
-    /// Windows where there is a Wayland compositor or an X server already, this machine's displays after a login on a text
-    /// console, else virtual displays.
+    /// Windows where there is a Wayland compositor or an X server already; this machine's displays after a login on
+    /// a text console; otherwise virtual displays.
     #[default]
     Auto,
     /// Displays of this machine, through DRM/KMS.
     Drm,
     /// Windows in another compositor, or on an X server.
     Nested,
-    /// Virtual displays that keep honest time and can be recorded.
+    /// Virtual displays with the timing of real displays, which can be recorded.
     Headless,
 }
 
-/// Who draws.
+/// The renderer of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum RendererKind {
     /// OpenGL ES where a device draws in hardware, else Pixman.
     #[default]
     Auto,
-    /// The CPU, through pixman.
+    /// Draws on the CPU, through pixman.
     Pixman,
     /// OpenGL ES, with a GPU where there is one.
     Gles,
-    /// As auto, for tests: a driver that draws with the CPU will do.
+    /// Like `Auto`, for tests: also accepts an OpenGL ES driver that draws on the CPU.
     #[value(hide = true)]
     AutoInPlace,
-    /// The same for tests: a driver that draws with the CPU draws into the displays' own buffers, too.
+    /// Like `Gles`, for tests: an OpenGL ES driver that draws on the CPU also draws into the displays' own buffers.
     #[value(hide = true)]
     GlesInPlace,
 }
@@ -64,32 +64,32 @@ impl fmt::Display for RendererKind {
     }
 }
 
-/// Everything that a session is started with.
+/// The options of a session, as the command line gives them.
 #[derive(Debug, Default)]
 pub struct SessionOptions {
     /// Where the pixels go.
     pub backend: BackendKind,
-    /// The outputs of a headless or nested session; empty means what the configuration says, or one of the default
-    /// size.
+    /// The outputs of a headless or nested session. If empty, the configuration names them; otherwise there is one
+    /// output of the default size.
     pub outputs: Vec<OutputMode>,
-    /// Who draws.
+    /// The renderer to use.
     pub renderer: RendererKind,
-    /// A display device whose memory and timelines programs may use though the CPU draws.
+    /// Path of a DRM device whose memory and timelines clients may use although the CPU draws.
     pub lend_device: Option<PathBuf>,
-    /// The configuration file named on the command line.
+    /// Path of the configuration file that the command line names.
     pub config: Option<PathBuf>,
-    /// Where to write one line per frame.
+    /// Path of the frame log, with one line for each frame.
     pub frame_log: Option<PathBuf>,
-    /// Where to write a picture per refresh (headless).
+    /// Folder for one picture of each refresh (headless only).
     pub record: Option<PathBuf>,
-    /// Where to write all refreshes in one file (headless).
+    /// Path of the file that records all refreshes (headless only).
     pub record_stream: Option<PathBuf>,
-    /// What of each output is recorded, if not all.
+    /// The part of each output that is recorded, in pixels; `None` for all of it.
     pub record_only: Option<PixelRect>,
-    /// The name of the Wayland socket; otherwise the first free `wayland-N`.
+    /// Name of the Wayland socket; `None` for the first free `wayland-N`.
     pub socket: Option<String>,
-    /// Where to write the socket's name and a newline once clients can connect.
+    /// Descriptor that gets the socket's name and a newline once clients can connect.
     pub ready: Option<OwnedFd>,
-    /// What to run in the session, with its arguments; the session ends with it. Empty: the session stays up.
+    /// The command to run in the session, with its arguments; the session ends with it. If empty, the session stays up.
     pub command: Vec<OsString>,
 }

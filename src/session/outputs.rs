@@ -1,4 +1,4 @@
-//! The virtual outputs of a session: those that it starts with, and those that come, change and go.
+//! The virtual outputs of a session: at its start, plugged in and unplugged later, and their changes of mode.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,17 +18,17 @@ use crate::state::State;
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::Span;
 
-/// The cursor plane of a virtual output, in pixels: what most hardware has.
+/// Size of a virtual output's cursor plane, in pixels: as most hardware has it.
 const CURSOR_PLANE: (u32, u32) = (256, 256);
 
-/// What virtual outputs are called, before their number.
+/// The name of a virtual output, before its number.
 const NAME: &str = "HEADLESS-";
 
 /// More virtual outputs than this are a mistake, in a configuration or in a script.
 const MOST_OUTPUTS: u32 = 32;
 
-/// Listens to the virtual displays and plugs in the outputs with `modes`; without any, those that the configuration
-/// names, or one.
+/// Starts the headless backend and plugs in outputs with `modes`. If `modes` is empty, it plugs in the outputs that the
+/// configuration names, or one output.
 pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<()> {
     let backend = HeadlessBackend::new()?;
     let backend = Rc::new(RefCell::new(backend));
@@ -39,7 +39,7 @@ pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<(
         PostAction::Continue
     };
     let listens = state.session.waiting.listen(Heard::Displays, &*backend.borrow(), heard);
-    listens.context("the virtual displays cannot be listened to")?;
+    listens.context("cannot watch the virtual displays")?;
     if modes.is_empty() {
         for _ in 0..configured(state.session.config.config()) {
             plug_in(state, None)?;
@@ -51,7 +51,7 @@ pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<(
     Ok(())
 }
 
-/// How many outputs the configuration speaks of by their full names; at least one.
+/// The number of outputs that the configuration lists by their full names, at least 1.
 fn configured(config: &Config) -> u32 {
     let named = |number: &u32| {
         let name = format!("{NAME}{number}");
@@ -60,7 +60,7 @@ fn configured(config: &Config) -> u32 {
     (1..=MOST_OUTPUTS).filter(named).max().unwrap_or(1)
 }
 
-/// Plugs in one more virtual output, as the configuration describes it. `mode` counts before the configured one.
+/// Plugs in one more virtual output as the configuration describes it. `mode` has precedence over the configured mode.
 pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Result<OutputId> {
     let backend = state.session.headless.clone().context("this session has no virtual outputs")?;
     anyhow::ensure!(
@@ -73,7 +73,7 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
     let (mode, variable_refresh) = video_mode(mode.or(settings.mode).unwrap_or_default());
     let defaults = OutputOptions::default();
     let queue = usize::from(state.session.config.config().animations.frames_ahead.frames());
-    // Their memory is taken when they are first wanted.
+    // Memory for a buffer is allocated when the buffer is first used.
     let buffers = defaults.buffers + queue;
     let options = OutputOptions {
         cursor_plane: Some(CURSOR_PLANE),
@@ -87,7 +87,7 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
     let output = {
         let mut backend = backend.borrow_mut();
         let output = backend.add_output(&name, mode, options)?;
-        // We know already.
+        // Drop the hotplug event of this output: it is added below.
         while backend.poll_hotplug().is_some() {}
         output
     };
@@ -99,7 +99,6 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
     Ok(id)
 }
 
-/// Pulls the plug of a virtual output.
 pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
     let backend = state.session.headless.clone();
     let removed = backend.is_some_and(|backend| {
@@ -117,8 +116,11 @@ pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Changes the mode of an output: any for a virtual one, one of its own for a monitor. An error: there is no such mode.
-/// Whether a driver takes it is known [later](mode_switch::wait).
+/// Changes the mode of an output: to any mode for a virtual output, to one of the monitor's own modes for a monitor.
+/// [`mode_switch::wait`] reports later whether the driver accepts the mode.
+///
+/// # Errors
+/// The output has no such mode.
 pub(super) fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Result<Vec<Asked>, String> {
     let shown = state.outputs.states().find(|output| output.output().name() == name);
     let before = shown.map(|output| (output.id(), output.display().mode(), output.display().slowest()));
@@ -135,7 +137,7 @@ pub(super) fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Resul
     output.reconfigure(mode, variable_refresh).map(|()| Vec::new()).map_err(|error| format!("{name}: {error}"))
 }
 
-/// Applies what `new` says differently from `old` about the outputs that there are.
+/// Applies the differences between `old` and `new` that concern existing outputs.
 pub(super) fn refit(state: &mut State, old: &Config, new: &Config) -> Result<(), String> {
     let monitor = |output: &OutputState| output.display().identity().map(|identity| identity.to_string());
     let known = |output: &OutputState| (output.id(), output.output().name(), monitor(output));
@@ -164,14 +166,15 @@ pub(super) fn refit(state: &mut State, old: &Config, new: &Config) -> Result<(),
     result
 }
 
-/// A mode that the configuration wants was refused: the one before stays.
+/// Logs that a configured mode was refused. The previous mode stays in use.
 fn report(_state: &mut State, result: Result<(), String>) {
     if let Err(reason) = result {
         tracing::warn!(%reason, "the configured mode cannot be shown");
     }
 }
 
-/// A mode and its range of intervals (shortest, longest), if it is a variable one, as a display takes them.
+/// Converts a mode for a display: the mode and, with a variable rate, its range of refresh intervals (shortest,
+/// longest).
 fn video_mode(mode: OutputMode) -> (Mode, Option<(Span, Span)>) {
     let variable = match mode.refresh {
         Refresh::Fixed(_) => None,
@@ -183,7 +186,7 @@ fn video_mode(mode: OutputMode) -> (Mode, Option<(Span, Span)>) {
     (Mode { width: mode.width as i32, height: mode.height as i32, refresh: mode.refresh.fastest() }, variable)
 }
 
-/// A display's mode as people write it.
+/// A display's mode in the form that users write.
 pub(super) fn mode_of(display: &dyn Display) -> OutputMode {
     let Mode { width, height, refresh } = display.mode();
     let refresh = match display.capabilities().variable_refresh {

@@ -1,4 +1,4 @@
-//! Whose windows a nested session's outputs are: those of a Wayland compositor, or of an X server where there is none.
+//! The parent of a nested session, whose windows are our outputs: a Wayland compositor, or else an X server.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -6,18 +6,16 @@ use crate::backend::Display;
 use crate::backend::nested::{NestedBackend, ParentEvent, WindowId};
 use crate::backend::x11::X11Backend;
 
-/// What says that there is a Wayland compositor to be nested in: the name of its socket, or a connection to it.
+/// Environment variables that announce a Wayland compositor: the name of its socket, or an open connection to it.
 const WAYLAND: [&str; 2] = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
-/// The same of an X server.
+/// The environment variable that announces an X server.
 const X11: &str = "DISPLAY";
 
-/// A connection to the parent.
 pub(super) enum Parent {
     Wayland(Box<NestedBackend>),
     X11(Box<X11Backend>),
 }
 
-/// A window that was opened.
 pub(super) struct Opened {
     pub(super) display: Box<dyn Display>,
     pub(super) window: WindowId,
@@ -25,23 +23,23 @@ pub(super) struct Opened {
     pub(super) scale: f64,
 }
 
-/// Whether `variable` (of the environment) names a Wayland compositor.
+/// Whether the environment (`variable`) names a Wayland compositor.
 fn has_wayland(variable: &impl Fn(&str) -> Option<std::ffi::OsString>) -> bool {
     WAYLAND.iter().any(|name| variable(name).is_some_and(|value| !value.is_empty()))
 }
 
-/// Whether it names anybody whose windows could be outputs.
+/// Whether the environment names a Wayland compositor or an X server.
 pub(super) fn is_there(variable: &impl Fn(&str) -> Option<std::ffi::OsString>) -> bool {
     has_wayland(variable) || variable(X11).is_some_and(|value| !value.is_empty())
 }
 
-/// Whose windows they would be, and what says so, for people.
+/// The parent and the environment variable that names it, as text for the user.
 pub(super) fn about(variable: &impl Fn(&str) -> Option<std::ffi::OsString>) -> String {
     let value = |name: &str| variable(name).filter(|value| !value.is_empty());
     let found = WAYLAND.iter().find_map(|name| Some((name, value(name)?)));
     match (found, value(X11)) {
         (Some((&"WAYLAND_SOCKET", _)), _) => {
-            "the Wayland compositor that lent a connection (WAYLAND_SOCKET)".to_owned()
+            "the Wayland compositor that passed a connection (WAYLAND_SOCKET)".to_owned()
         }
         (Some((name, socket)), _) => format!("the Wayland compositor {} ({name})", socket.display()),
         (None, Some(display)) => format!("the X server {} ({X11})", display.display()),
@@ -50,7 +48,8 @@ pub(super) fn about(variable: &impl Fn(&str) -> Option<std::ffi::OsString>) -> S
 }
 
 impl Parent {
-    /// Connects: to a Wayland compositor rather than to an X server, since it says when frames are shown.
+    /// Connects to the parent. A Wayland compositor is preferred to an X server because it reports when frames are
+    /// shown.
     pub(super) fn connect() -> anyhow::Result<Self> {
         let variable = |name: &str| std::env::var_os(name);
         if is_there(&variable) && !has_wayland(&variable) {
@@ -74,7 +73,10 @@ impl Parent {
         })
     }
 
-    /// Takes in what the parent says. An error: it is gone.
+    /// Reads and handles the events of the parent.
+    ///
+    /// # Errors
+    /// The connection to the parent is lost.
     pub(super) fn dispatch(&mut self) -> anyhow::Result<()> {
         match self {
             Parent::Wayland(parent) => parent.dispatch()?,
@@ -90,11 +92,11 @@ impl Parent {
         }
     }
 
-    /// Sends what was requested.
+    /// Sends the buffered requests.
     pub(super) fn flush(&self) {
         match self {
             Parent::Wayland(parent) => parent.flush(),
-            // Whatever is requested is sent at once.
+            // The X11 backend sends each request at once.
             Parent::X11(_) => {}
         }
     }

@@ -1,10 +1,10 @@
-//! Programs, as a shell looks for them.
+//! Looks up programs in `PATH`, as a shell does.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Whether a program can be started by that name, where programs are looked for in `path`.
+/// Whether `name` is an executable file: in one of the folders of `path`, or at its own path if it contains a slash.
 pub fn is_program(name: &OsStr, path: Option<&OsStr>) -> bool {
     let is_executable = |file: &Path| {
         std::fs::metadata(file).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)

@@ -1,10 +1,10 @@
-//! What is recorded of virtual outputs, and where it goes.
+//! Recordings of virtual outputs, and the files they are written to.
 //!
 //! ```text
 //! --record DIR           DIR/HEADLESS-1/  DIR/HEADLESS-2/ …     a folder of pictures per output
 //! --record-stream FILE   FILE             FILE-HEADLESS-2 …     the first output, and each further one
 //! ```
-//! Outputs that are plugged in later are recorded as well; of each no more than `--record-only` says.
+//! Outputs that are plugged in later are recorded too. `--record-only` limits the recorded part of each output.
 
 use std::path::{Path, PathBuf};
 
@@ -15,15 +15,15 @@ use crate::backend::headless::record::Recording;
 use crate::backend::{Display, PixelRect};
 use upbeat_record::recording::{PngFolder, StreamFile};
 
-/// A part of a picture.
+/// A part of a picture, in pixels.
 pub type PictureRect = PixelRect;
 
-/// A part of a picture as `--record-only` has it.
+/// Parses the value of `--record-only`: `X,Y,WIDTHxHEIGHT` in pixels.
 ///
 /// # Errors
-/// If it is none: a sentence that says so.
+/// The text has another form; the error is a sentence that says so.
 pub fn part_of_picture(text: &str) -> Result<PictureRect, String> {
-    let wrong = || format!("'{text}' is no X,Y,WIDTHxHEIGHT in pixels");
+    let wrong = || format!("'{text}' is not X,Y,WIDTHxHEIGHT in pixels");
     let numbers: Vec<i32> = text.split([',', 'x']).map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
     match numbers[..] {
         [x, y, width, height] if x >= 0 && y >= 0 && width > 0 && height > 0 => Ok(PixelRect { x, y, width, height }),
@@ -31,24 +31,24 @@ pub fn part_of_picture(text: &str) -> Result<PictureRect, String> {
     }
 }
 
-/// Where recordings go, and those that are running.
+/// The running recordings, and where new ones are written.
 #[derive(Default)]
 pub(super) struct Recordings {
     folder: Option<PathBuf>,
     stream: Option<PathBuf>,
     part: Option<PixelRect>,
-    /// The file given with `--record-stream` is in use.
+    /// The file of `--record-stream` is in use by the first output.
     stream_taken: bool,
     running: Vec<(String, Recording)>,
 }
 
 impl Recordings {
-    /// Recordings into `folder`, and into the file `stream`; of all that is shown or of `part`.
+    /// Records into `folder` and into the file `stream`, all of each output or only `part`.
     pub(super) fn new(folder: Option<PathBuf>, stream: Option<PathBuf>, part: Option<PixelRect>) -> Self {
         Recordings { folder, stream, part, ..Recordings::default() }
     }
 
-    /// Begins to record `output`, if that was asked for.
+    /// Starts the recordings of `output` that were asked for.
     pub(super) fn begin(&mut self, output: &HeadlessOutput) -> anyhow::Result<()> {
         let name = output.name();
         if let Some(folder) = &self.folder {
@@ -65,7 +65,7 @@ impl Recordings {
         Ok(())
     }
 
-    /// Ends all of them and waits until they are written.
+    /// Ends all recordings and waits until they are written.
     pub(super) fn finish(&mut self) {
         for (output, recording) in self.running.drain(..) {
             match recording.finish() {
@@ -87,7 +87,7 @@ fn explain(error: std::io::Error) -> anyhow::Error {
     }
 }
 
-/// `film.rec` of `HEADLESS-2` is `film-HEADLESS-2.rec`.
+/// The file for a further output: for `film.rec` and `HEADLESS-2` it is `film-HEADLESS-2.rec`.
 fn named(file: &Path, output: &str) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_owned();
     name.push("-");
@@ -107,7 +107,7 @@ mod tests {
     fn a_part_of_a_picture_is_four_numbers() {
         assert_eq!(part_of_picture("8,0,300x720"), Ok(PixelRect { x: 8, y: 0, width: 300, height: 720 }));
         for wrong in ["", "8,0,300", "8,0,0x10", "-1,0,3x3", "1,2,3x4,5", "a,b,cxd"] {
-            assert_eq!(part_of_picture(wrong), Err(format!("'{wrong}' is no X,Y,WIDTHxHEIGHT in pixels")));
+            assert_eq!(part_of_picture(wrong), Err(format!("'{wrong}' is not X,Y,WIDTHxHEIGHT in pixels")));
         }
     }
 

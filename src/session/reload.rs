@@ -1,12 +1,13 @@
-//! The configuration of a session: read at its start, and again when it was saved, on SIGHUP, or when told to.
+//! Loads the configuration of a session at its start, and again when its files are saved, on SIGHUP, or on `upbeat msg
+//! reload`.
 //!
 //! ```text
 //!   saved (inotify) ─┐
-//!   SIGHUP ──────────┼─► wanted ─► a thread reads, one at a time ─► put in force, or said on the screen
-//!   upbeat msg ──────┘                └► watches what it reads, before it does
+//!   SIGHUP ──────────┼─► wanted ─► a thread reads, one at a time ─► applied, or a notice on the screen
+//!   upbeat msg ──────┘                └► watches each file before it reads it
 //! ```
 //!
-//! The files are read on a thread of their own: they may lie on a disk that hangs.
+//! The files are read on a thread of their own, because they may lie on a disk that hangs.
 
 use std::os::fd::AsFd;
 use std::panic::AssertUnwindSafe;
@@ -26,42 +27,45 @@ use crate::state::State;
 use upbeat_record::faults::{self, Fault};
 use upbeat_record::ipc::message::Response;
 
-/// What is known of files that may have to be read again.
+/// State of reloading the configuration.
 #[derive(Debug, Default)]
 pub(super) struct Rereading {
-    /// Where what was read goes.
+    /// Sends results from the reading thread to the main thread.
     sender: Option<Sender<Reread>>,
-    /// `None` where the system has none for us.
+    /// Watches the files with inotify; `None` if the system has no inotify instance left.
     watch: Option<Watch>,
     is_under_way: bool,
-    /// To be done after that.
+    /// The next reload, after the one under way.
     wanted: Option<Wanted>,
-    /// What the system refused of the configuration in force.
+    /// The part of the current configuration that the system refused, as a sentence.
     refused: Option<String>,
 }
 
-/// Why files are to be read.
+/// A reload that was asked for, and its reasons.
 #[derive(Debug, Default)]
 struct Wanted {
     changed: Changed,
-    /// Whether it is, whatever happened to them.
+    /// Reload even if no file has changed.
     is_told: bool,
-    /// Who wants to know what came of it.
+    /// Requests that wait for the result.
     completions: Vec<Completion>,
 }
 
-/// What reading came to.
+/// The result of a reload.
 #[derive(Debug)]
 struct Reread {
-    /// `None`: there was no reason to read.
+    /// `None`: no file had changed, so nothing was read.
     result: Option<Result<ConfigFile, ConfigError>>,
     places: Option<Places>,
     completions: Vec<Completion>,
 }
 
-/// Reads the file that was named, or the one at `default` if it is there, puts it in force, and does so again when it was
-/// saved. Where it is wrong the built-in defaults are in force, and the screen says so until it is mended: without a session the
-/// user could not mend it. The mistakes are returned, for the log. Only a named file that does not exist is an error.
+/// Loads the file `named`, or the file at `default` if it exists, applies it, and reloads it whenever it is saved. If
+/// the file has mistakes, the built-in defaults apply and a notice stays on the screen until the file is corrected:
+/// without a session the user could not correct it. Returns the mistakes, for the log.
+///
+/// # Errors
+/// The file `named` does not exist, or the channel for later reloads cannot be set up.
 pub fn start(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
@@ -69,9 +73,8 @@ pub fn start(
     default: Option<PathBuf>,
 ) -> anyhow::Result<Vec<String>> {
     let mut said = Vec::new();
-    let mut watch = Watch::new()
-        .inspect_err(|error| tracing::warn!(%error, "the configuration is not read again when it is saved"))
-        .ok();
+    let mut watch =
+        Watch::new().inspect_err(|error| tracing::warn!(%error, "cannot watch the configuration for changes")).ok();
     let mut places = watch.as_ref().map(Watch::places);
     let mut file = ConfigFile::unread(named, default);
     let mut mistake = match file.reload(&mut |path| watch_for(places.as_mut(), path)) {
@@ -107,9 +110,9 @@ fn watch_for(places: Option<&mut Places>, path: &std::path::Path) {
     }
 }
 
-/// Listens for files that were saved, and for those that were read.
+/// Watches for saved files, and receives the results of reloads.
 fn listen(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Result<()> {
-    let failed = "nobody could be told of a changed configuration";
+    let failed = "cannot watch for a changed configuration";
     let (sender, receiver) = channel();
     handle
         .insert_source(receiver, |event, (), state| {
@@ -132,7 +135,7 @@ fn listen(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Res
     inserted.map(|_| ()).map_err(|error| anyhow::anyhow!("{error}")).context(failed)
 }
 
-/// Begins to read the files again; `completion` is told what came of it.
+/// Starts a reload; `completion` gets the result.
 pub(super) fn begin(state: &mut State, completion: Option<Completion>) {
     want(state, Wanted { is_told: true, completions: completion.into_iter().collect(), ..Wanted::default() });
 }
@@ -145,7 +148,7 @@ fn want(state: &mut State, wanted: Wanted) {
     read_on(state);
 }
 
-/// Reads what is wanted, unless that is being done.
+/// Starts the reload that is wanted, unless one is under way.
 fn read_on(state: &mut State) {
     let rereading = &mut state.session.rereading;
     let (false, Some(sender)) = (rereading.is_under_way, rereading.sender.clone()) else { return };
@@ -156,22 +159,22 @@ fn read_on(state: &mut State) {
     let job = move || read(file, wanted, places, &sender);
     let thread = std::thread::Builder::new().name("configuration".to_owned());
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
-        tracing::error!(%error, "the configuration is not read again");
+        tracing::error!(%error, "cannot start a thread to reload the configuration");
         state.session.rereading.is_under_way = false;
     }
 }
 
 fn read(mut file: ConfigFile, wanted: Wanted, mut places: Option<Places>, sender: &Sender<Reread>) {
     let is_read = wanted.is_told || wanted.changed.counts();
-    // A bug in reading is this file's: those that are saved later are read all the same.
+    // A panic while reading concerns only these files: files that are saved later are read all the same.
     let mut reload = || file.reload(&mut |path| watch_for(places.as_mut(), path));
     let caught = is_read.then(|| std::panic::catch_unwind(AssertUnwindSafe(&mut reload)));
     let result = caught.and_then(|caught| {
-        caught.inspect_err(|_| tracing::error!("a bug kept the configuration from being read: it stays as it is")).ok()
+        caught.inspect_err(|_| tracing::error!("a bug stopped the reload: the configuration stays unchanged")).ok()
     });
     let result = result.map(|result| result.map(|()| file));
     let places = places.filter(|_| is_read);
-    // The session may have ended meanwhile: completions are dropped then, which is an answer too.
+    // The session may have ended meanwhile. Then the completions are dropped, which answers the requests too.
     let _ = sender.send(Reread { result, places, completions: wanted.completions });
 }
 
@@ -184,7 +187,7 @@ fn finish(state: &mut State, reread: Reread) {
     if let Some(result) = reread.result {
         let answer = match result {
             Ok(file) => put_in_force(state, file).map_err(|sentence| (sentence.clone(), sentence)),
-            Err(error) => Err((error.sentence(), format!("{error}\nWhat was in force stays so."))),
+            Err(error) => Err((error.sentence(), format!("{error}\nThe previous configuration stays in force."))),
         };
         if let Err((_, text)) = &answer {
             tracing::error!("{text}");
@@ -193,11 +196,11 @@ fn finish(state: &mut State, reread: Reread) {
         let answer = answer.map(|()| Response::Done).map_err(|(_, text)| text);
         reread.completions.into_iter().for_each(|completion| completion.finish(answer.clone()));
     }
-    // What was saved meanwhile.
+    // Files may have been saved meanwhile.
     read_on(state);
 }
 
-/// Puts what was read in force, where it is another one.
+/// Applies a loaded configuration if it differs from the current one.
 fn put_in_force(state: &mut State, file: ConfigFile) -> Result<(), String> {
     let before = std::mem::replace(&mut state.session.config, file);
     let after = state.session.config.config().clone();

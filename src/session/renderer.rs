@@ -1,4 +1,4 @@
-//! Who draws in a session: what was asked for, and what came of it.
+//! Starts the renderer of a session, and offers clients the memory of the device that draws.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,7 +13,7 @@ use crate::protocol::{dmabuf, syncobj};
 use crate::render::{RenderError, Renderer, Software};
 use crate::state::State;
 
-/// The renderer that a session starts with. With displays of this machine it may move to their device later.
+/// Creates the renderer that a session starts with. In a DRM session it may move to a display device later.
 pub(super) fn start(kind: RendererKind, backend: BackendKind) -> Result<Renderer, RenderError> {
     let mut renderer = match kind {
         RendererKind::Auto => Renderer::automatic(Software::OffScreen)?,
@@ -28,16 +28,16 @@ pub(super) fn start(kind: RendererKind, backend: BackendKind) -> Result<Renderer
     Ok(renderer)
 }
 
-/// Says in the log who draws, and why.
+/// Logs the renderer in use and the reason.
 pub(super) fn say(renderer: &Renderer) {
     tracing::info!("drawn by {}", renderer.describe());
 }
 
-/// Lets programs draw into the memory of the device that draws, or of `lent`, and use its timelines, where that is not said
-/// by displays.
+/// Offers clients linux-dmabuf and explicit synchronisation on the device `lent`, or else on the device that draws. For
+/// sessions in which the displays do not offer this.
 ///
 /// # Errors
-/// If `lent` is no device.
+/// `lent` is not a DRM device.
 pub(super) fn offer_memory(state: &mut State, lent: Option<&Path>) -> anyhow::Result<()> {
     if let Some(path) = lent {
         let number = std::fs::metadata(path).with_context(|| path.display().to_string())?.rdev();
@@ -50,7 +50,7 @@ pub(super) fn offer_memory(state: &mut State, lent: Option<&Path>) -> anyhow::Re
         match path.map(|path| open(&path)) {
             Some(Ok(device)) => syncobj::offer(state, &device),
             Some(Err(error)) => {
-                tracing::warn!(%error, "no explicit synchronisation: the device that draws cannot be opened")
+                tracing::warn!(%error, "no explicit synchronisation: cannot open the device that draws")
             }
             None => {}
         }

@@ -1,4 +1,4 @@
-//! A session's event loop: what it listens to, and the turn that follows.
+//! Runs a session: its start, its event loop with the turn after each wake-up, and its end.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -29,58 +29,52 @@ use crate::state::State;
 use upbeat_record::faults::{self, Fault};
 use upbeat_timing::time::{Clock, Instant};
 
-/// `XDG_CURRENT_DESKTOP`, as `config/session/upbeat-session` has it.
+/// The value of `XDG_CURRENT_DESKTOP`, the same as in `config/session/upbeat-session`.
 const DESKTOP: &str = "Upbeat:wlroots";
 
-/// What runs, besides the compositor itself.
+/// State of a session, besides the compositor itself.
 #[derive(Default)]
 pub struct Session {
-    /// The virtual displays.
     pub(super) headless: Option<Rc<RefCell<HeadlessBackend>>>,
-    /// The windows in a parent compositor.
     pub(super) nested: super::nested::Nested,
-    /// The displays and input devices of this machine.
     pub(super) drm: Option<super::drm::DrmSession>,
     pub(super) identity: Identity,
-    /// Where X programs go.
     pub(super) satellite: Satellite,
     pub(super) config: ConfigFile,
-    /// The private socket; nobody's while it is served.
+    /// Server of the private socket; `None` while it answers, because it is taken out then.
     pub(super) messages: Option<ipc::Server>,
-    /// What those who follow what happens were told.
+    /// The state last sent to subscribers of the event stream.
     pub(super) told: super::respond::Told,
-    /// Whether its files are being read again.
     pub(super) rereading: Rereading,
     pub(super) recordings: Recordings,
-    /// The number of the last virtual output: none is used twice.
+    /// Number of the last virtual output. Numbers are not reused.
     pub(super) last_output: u32,
     alarm: Option<Rc<RefCell<Alarm>>>,
-    /// What the loop sleeps on.
+    /// The event sources of the main loop.
     pub(super) waiting: Waiting,
-    /// How clients are read.
     pub(super) reading: Reading,
-    /// The main thread's class, once the loop runs and unless the configuration forbids it.
+    /// Real-time scheduling of the main thread, once the loop runs and unless the configuration forbids it.
     real_time: Option<RealTime>,
     exit: Option<ExitStatus>,
-    /// What made it impossible to go on.
+    /// The error that ends the session.
     failure: Option<anyhow::Error>,
 }
 
-/// What the session answers when it is asked who it is.
+/// How programs find the session.
 #[derive(Debug, Default)]
 pub(super) struct Identity {
-    /// The name of the Wayland socket.
+    /// Name of the Wayland socket.
     pub(super) socket: String,
-    /// Where `upbeat msg` asks.
+    /// Path of the private socket.
     pub(super) ipc_path: PathBuf,
-    /// What X programs find us by, where they can.
+    /// The value of `DISPLAY` (`:N`), if X programs are supported.
     pub(super) display: Option<String>,
     pub(super) backend: BackendKind,
 }
 
 impl Identity {
-    /// The variables of programs that are started here: those of the configuration, and where the session is. The
-    /// configuration may call the desktop something else.
+    /// The environment of programs that the session starts: the variables of the configuration, and those that lead
+    /// to the session. The configuration may override `XDG_CURRENT_DESKTOP`.
     pub fn environment<'a>(&self, config: &'a Config) -> Vec<(&'a str, OsString)> {
         let inherited = std::env::var("XDG_CURRENT_DESKTOP").ok();
         let mut environment: Vec<(&str, OsString)> =
@@ -93,7 +87,8 @@ impl Identity {
     }
 }
 
-/// The desktop that programs find: what a session of ours inherited. One in a window of another desktop inherits that one's.
+/// The value of `XDG_CURRENT_DESKTOP` for programs: the inherited value if it names Upbeat. In a window of another
+/// desktop the inherited value names that desktop, so it is replaced.
 fn desktop(inherited: Option<String>) -> String {
     let is_ours = |names: &String| names.split(':').any(|name| name == "Upbeat");
     inherited.filter(is_ours).unwrap_or_else(|| DESKTOP.to_owned())
@@ -111,24 +106,26 @@ impl Session {
         self.config.config()
     }
 
-    /// What whoever is started here finds.
+    /// The environment of programs that the session starts.
     pub(super) fn environment(&self) -> Vec<(&str, OsString)> {
         self.identity.environment(self.config())
     }
 
-    /// Whether it ends after this turn.
+    /// Whether the session ends after this turn.
     pub const fn is_ending(&self) -> bool {
         self.exit.is_some()
     }
 
-    /// Ends the session after this turn; the first status given counts.
+    /// Ends the session after this turn. If it is called again, the first status counts.
     pub fn end(&mut self, status: ExitStatus) {
         self.exit.get_or_insert(status);
     }
 
-    /// From now on what is on the main thread is in time also beside busy programs, where that is permitted, or not any more.
+    /// Gives the main thread real-time scheduling where the system permits it, so that it stays on time beside busy
+    /// programs; or takes it away.
     pub(super) fn keep_time(&mut self, wished: bool) {
-        // A display's driver works in ordinary threads of the kernel: where there is one processor, they would wait for us.
+        // Display drivers work in ordinary kernel threads. With a single processor they would wait for our
+        // real-time thread.
         let has_two = || std::thread::available_parallelism().is_ok_and(|processors| processors.get() > 1);
         let wished = wished && (self.identity.backend != BackendKind::Drm || has_two());
         match (wished, self.real_time.take()) {
@@ -137,20 +134,20 @@ impl Session {
         }
     }
 
-    /// Ends the session after this turn because it cannot go on; [`run`] returns the error.
+    /// Ends the session after this turn because of an error, which [`run`] returns.
     pub fn fail(&mut self, error: impl Into<anyhow::Error>) {
         self.failure.get_or_insert(error.into());
         self.end(ExitStatus::default());
     }
 }
 
-/// Runs a session until its command ends, or until it is told to end, and says how the command ended.
+/// Runs a session until its command ends or the session is told to end. Returns the exit status of the command.
 pub fn run(options: SessionOptions) -> anyhow::Result<ExitStatus> {
     run_with(options, |_, _| Ok(()))
 }
 
-/// Like [`run`], with `prepare` called before the first turn: it can add event sources of its own, as the conformance
-/// suite does to get hold of a session from outside.
+/// Like [`run`], but calls `prepare` before the first turn. It can add event sources of its own: the conformance suite
+/// uses this to control a session from outside.
 pub fn run_with(
     options: SessionOptions,
     prepare: impl FnOnce(&LoopHandle<'static, State>, &mut State) -> anyhow::Result<()>,
@@ -158,10 +155,10 @@ pub fn run_with(
     super::limits::raise();
     crate::closing::spare_this_thread();
     let backend = super::backend::choose(&options, |name| std::env::var_os(name))?;
-    let mut event_loop: EventLoop<'static, State> = EventLoop::try_new().context("no event loop")?;
-    let display: Display<State> = Display::new().context("no Wayland display")?;
+    let mut event_loop: EventLoop<'static, State> = EventLoop::try_new().context("cannot create an event loop")?;
+    let display: Display<State> = Display::new().context("cannot create a Wayland display")?;
     let mut state = State::new(display.handle(), event_loop.handle());
-    // Before any thread is started.
+    // Before any thread is started, because threads inherit the signal mask.
     super::signals::insert(&event_loop.handle(), |wish, state: &mut State| match wish {
         SignalWish::End => state.session.end(ExitStatus::default()),
         SignalWish::Reload => reload::begin(state, None),
@@ -182,7 +179,8 @@ pub fn run_with(
             .and_then(|()| renderer::offer_memory(&mut state, device))
             .and_then(|()| open_sockets(&handle, &mut state, options.socket.as_deref()))
     };
-    // The first line says where the session is; a mistake is said also if it is nowhere.
+    // The first log line says where the session is shown. A configuration mistake is logged even if the session
+    // cannot start.
     if let Ok((name, _)) = &open {
         hello::ready(&state, options.backend, backend, name);
     }
@@ -198,16 +196,17 @@ pub fn run_with(
     }
     let environment = state.session.environment();
     super::service::announce(backend, &environment);
-    // Where nobody sees it, and where a window is on its way, it would be in the way.
+    // No hint in a virtual session, where no user sees it, or when a command is about to open a window, which the
+    // hint would obscure.
     let hints = state.session.config().hint && backend != BackendKind::Headless && options.command.is_empty();
     state.shell.overlays_mut().set_hint(hints);
     let command = start_command(&handle, &options.command, &environment)?;
     super::autostart::start(&mut state);
     prepare(&handle, &mut state)?;
-    // Not before: starting takes long, and there is nothing to be late for.
+    // Not before: the start takes long, and there is no deadline to meet yet.
     let in_time = state.session.config().timing.real_time;
     state.session.keep_time(in_time);
-    // The first frame needs no reason from outside.
+    // The first frame needs no external event.
     turn(&mut state);
     let ran = floor::catch(|| waiting::run(&mut event_loop, &mut state, turn));
     let ran = ran.map_err(|panic| bug(&panic)).and_then(|ran| ran);
@@ -220,13 +219,13 @@ pub fn run_with(
     super::satellite::end(&mut state);
     state.session.recordings.finish();
     if let Some(log) = state.outputs.take_frame_log() {
-        // An error was reported when it happened, by the log's own thread.
+        // The log's own thread has reported any error already.
         let _ = log.finish();
     }
     state.session.failure.take().map_or(Ok(status), Err)
 }
 
-/// Opens the sockets: the name of the one for clients, and where the one for messages lies.
+/// Opens both sockets. Returns the name of the Wayland socket and the path of the private socket.
 fn open_sockets(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
@@ -239,15 +238,15 @@ fn open_sockets(
     Ok((name, ipc_path))
 }
 
-/// What reading the configuration came to.
+/// Result of reading the configuration.
 struct Configured {
-    /// Where one to start from was written.
+    /// Path of the starter configuration, if one was written.
     written: Option<PathBuf>,
-    /// What is wrong with it.
+    /// Mistakes in the configuration, as sentences.
     mistakes: Vec<String>,
 }
 
-/// Reads the configuration and puts it in force. Where nobody named one and there is none yet, one to start from is written.
+/// Loads the configuration and applies it. If none is named and none exists, a starter configuration is written first.
 fn configure(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
@@ -257,7 +256,7 @@ fn configure(
     let written = default.clone().filter(|path| {
         named.is_none()
             && write_starter(path).unwrap_or_else(|error| {
-                tracing::warn!("no configuration to start from could be written: {error}");
+                tracing::warn!("cannot write a starter configuration: {error}");
                 false
             })
     });
@@ -265,13 +264,13 @@ fn configure(
     Ok(Configured { written, mistakes })
 }
 
-/// A panic on the way. Nothing is done with the state after it but to give it back: consoles and displays with it.
+/// Reports a panic of the main loop. After it the state is only dropped, which restores consoles and displays.
 fn bug(panic: &floor::Panic) -> anyhow::Error {
     tracing::error!("{}", panic.backtrace);
     anyhow::anyhow!("a bug ended the session, please report it: {panic}")
 }
 
-/// What follows every wake-up, in its one order.
+/// Does everything that follows a wake-up, in its fixed order.
 fn turn(state: &mut State) {
     faults::stumble(Fault::Turn);
     faults::fall(Fault::Abort);
@@ -283,7 +282,7 @@ fn turn(state: &mut State) {
     let resume = reading::read_on(state, wake);
     let wake = wake.into_iter().chain(resume).chain(reading::next_look(state)).min();
     arm_alarm(state, wake);
-    // After the alarm: a client that is woken up by it may run first.
+    // After the alarm is set, because a client that is woken by the events may run first.
     if let Some(look) = reading::write(state) {
         arm_alarm(state, wake.into_iter().chain([look]).min());
     }
@@ -296,19 +295,19 @@ fn arm_alarm(state: &State, wake: Option<Instant>) {
     if let Some(alarm) = &state.session.alarm
         && let Err(error) = alarm.borrow_mut().arm(wake, || state.clock.now())
     {
-        tracing::error!(%error, "the alarm cannot be set");
+        tracing::error!(%error, "cannot set the timer of the session");
     }
 }
 
 fn listen_to_alarm(state: &mut State) -> anyhow::Result<()> {
-    let alarm = Rc::new(RefCell::new(Alarm::new().context("no timer")?));
+    let alarm = Rc::new(RefCell::new(Alarm::new().context("cannot create a timer")?));
     let rings = alarm.clone();
     let rang = move |state: &mut State| {
         let late = rings.borrow_mut().rang(state.clock.now());
         state.outputs.note_woke(late);
         PostAction::Continue
     };
-    state.session.waiting.listen(Heard::Alarm, &*alarm.borrow(), rang).context("no timer")?;
+    state.session.waiting.listen(Heard::Alarm, &*alarm.borrow(), rang).context("cannot watch the timer")?;
     state.session.alarm = Some(alarm);
     Ok(())
 }
@@ -328,13 +327,13 @@ fn open_socket(
                 |stream| {
                     let (display, rules) = (&mut state.display_handle, &state.rules);
                     if let Err(error) = crate::protocol::client::connect(display, stream, rules) {
-                        tracing::warn!(%error, "a client could not be let in");
+                        tracing::warn!(%error, "cannot accept a client");
                     }
                 },
             );
             Ok(PostAction::Continue)
         })
-        .map_err(|error| anyhow::anyhow!("the Wayland socket cannot be listened to: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot watch the Wayland socket: {error}"))?;
     Ok(name)
 }
 
@@ -360,11 +359,12 @@ fn start_command(
                 None => PostAction::Continue,
             })
         })
-        .map_err(|error| anyhow::anyhow!("the command cannot be watched: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot watch the command: {error}"))?;
     Ok(Some(child))
 }
 
-/// The session ends: with its command, if that ended it, else before it.
+/// The exit status of the session: the command's own if it has ended. Otherwise the command is ended, and the status is
+/// `ended`.
 fn end_command(child: &Rc<RefCell<Child>>, ended: ExitStatus) -> ExitStatus {
     let mut child = child.borrow_mut();
     match child.ended() {

@@ -1,12 +1,13 @@
-//! Services of the user hear where the session's sockets are, and systemd when it is ready.
+//! Announces the session to the D-Bus session bus and to systemd: the addresses of its sockets, and that it is ready.
 //!
-//! Programs that the D-Bus session bus starts (the server behind gnome-terminal, portals) are not children of the session: they
-//! have the environment of the bus. So the bus is told, but only where it belongs to this session. A window of another
-//! session shares that one's bus, and programs that are started there belong there.
+//! Programs that the D-Bus session bus starts (the server of gnome-terminal, portals) are not children of the session:
+//! they have the environment of the bus. So the bus gets the session's variables, but only if it belongs to this
+//! session. A session in a window of another session shares the bus of that session, and programs started by that bus
+//! belong to the outer session.
 //!
 //! ```text
-//!   started by                        tells
-//!   systemd (NOTIFY_SOCKET)           systemd, the bus, and systemd that the session is ready
+//!   started by                        announces the session to
+//!   systemd (NOTIFY_SOCKET)           systemd, the bus, and reports to systemd that the session is ready
 //!   a login on a virtual terminal     the bus
 //!   dbus-run-session                  the bus: it was made for this session
 //!   anything else                     nothing
@@ -21,25 +22,26 @@ use sd_notify::NotifyState;
 
 use super::BackendKind;
 
-/// What services need to know before the session counts as ready. They may be missing; then nobody asks them either.
+/// Commands that pass the environment to services before systemd counts the session as ready. A missing command is no
+/// error: then there is also no service that needs it.
 const ENVIRONMENTS: [&[&str]; 2] = [&["systemctl", "--user", "set-environment"], BUS];
-/// Tells the bus; and systemd, where that starts the services of the bus.
+/// Updates the environment of the bus; and of systemd, if systemd starts the services of the bus.
 const BUS: &[&str] = &["dbus-update-activation-environment", "--systemd"];
 
-/// How long the session waits for the bus before it starts programs, which may want such services: the bus answers within
-/// milliseconds, or it hangs and would take the session along.
+/// How long the session waits for the bus before it starts programs, which may need such services. A working bus
+/// answers within milliseconds; a bus that hangs must not block the session.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// As much of the name of the program that makes a bus for another as the kernel keeps.
+/// `dbus-run-session`, cut to the 15 bytes of a process name that the kernel keeps.
 const OF_THE_BUS: &str = "dbus-run-sessio";
 
-/// Clients can connect: they find the session by this.
+/// Announces a session to which clients can connect.
 pub(super) fn announce(backend: BackendKind, environment: &[(&str, OsString)]) {
     if std::env::var_os("NOTIFY_SOCKET").is_some() {
         for command in ENVIRONMENTS {
             tell(command, environment);
         }
         if let Err(error) = sd_notify::notify(false, &[NotifyState::Ready]) {
-            tracing::error!(%error, "the service manager cannot be told that the session is ready");
+            tracing::error!(%error, "cannot notify the service manager that the session is ready");
         }
     } else if std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some() && (backend == BackendKind::Drm || made_the_bus())
     {
@@ -47,20 +49,20 @@ pub(super) fn announce(backend: BackendKind, environment: &[(&str, OsString)]) {
     }
 }
 
-/// Whether the program that started the session made the bus for it.
+/// Whether the session's parent process has started the bus for this session.
 fn made_the_bus() -> bool {
     let parent = std::os::unix::process::parent_id();
     std::fs::read_to_string(format!("/proc/{parent}/comm")).is_ok_and(|name| name.trim_end() == OF_THE_BUS)
 }
 
-/// Tells the bus, on a thread of its own that is waited for only so long.
+/// Updates the bus on a thread of its own, and waits for it for at most [`PATIENCE`].
 fn tell_in_time(environment: &[(&str, OsString)]) {
     let (done, told) = mpsc::channel();
     let environment: Vec<_> = environment.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let teller = std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
         let environment: Vec<_> = environment.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         tell(BUS, &environment);
-        // The session may have gone on.
+        // The receiver is gone if the session has stopped waiting.
         let _ = done.send(());
     });
     match teller {
@@ -68,7 +70,7 @@ fn tell_in_time(environment: &[(&str, OsString)]) {
         Ok(_) => {
             tracing::warn!("the D-Bus session bus does not answer: programs that it starts may not find the session")
         }
-        Err(error) => tracing::warn!(%error, "the D-Bus session bus is not told where the session is"),
+        Err(error) => tracing::warn!(%error, "cannot start a thread to update the D-Bus session bus"),
     }
 }
 
@@ -88,7 +90,7 @@ fn tell(command: &[&str], environment: &[(&str, OsString)]) {
         .status();
     match told {
         Ok(status) if status.success() => {}
-        Ok(status) => tracing::warn!(program, %status, "services do not learn where the session is"),
-        Err(error) => tracing::debug!(program, %error, "services are not told where the session is"),
+        Ok(status) => tracing::warn!(program, %status, "cannot pass the session's environment to services"),
+        Err(error) => tracing::debug!(program, %error, "cannot pass the session's environment to services"),
     }
 }

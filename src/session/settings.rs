@@ -1,15 +1,15 @@
-//! Putting a configuration in force: whatever differs from the one before it. What was changed at run time and is not
-//! mentioned by the change stays.
+//! Applies a configuration: all of its differences from the previous one. Settings changed at run time stay if the
+//! configuration file does not change them.
 
 use super::outputs;
 use crate::config::Config;
 use crate::state::State;
 
-/// Puts `new` in force. `old` is what was in force; `None` when the session starts, before it has outputs. All of it
-/// is tried; the first thing that the system refused is said.
+/// Applies `new`. `old` is the previous configuration; `None` when the session starts, before it has outputs. If the
+/// system refuses a setting, the other settings are applied all the same.
 ///
 /// # Errors
-/// The sentence that says what was refused.
+/// A sentence about the first setting that the system refused.
 pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<(), String> {
     let background = new.background.components();
     state.outputs.set_background([background[0], background[1], background[2]]);

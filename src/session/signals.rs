@@ -1,22 +1,23 @@
-//! Signals as events: SIGINT and SIGTERM end the session in order, SIGHUP reads the configuration again.
+//! Unix signals as events of the loop: SIGINT and SIGTERM end the session in order, SIGHUP reloads the configuration.
 
 use std::io;
 
 use calloop::LoopHandle;
 use calloop::signals::{Signal, Signals};
 
-/// What a signal asks for.
+/// The request that a signal stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalWish {
     /// End the session in order.
     End,
-    /// Read the configuration again.
+    /// Reload the configuration files.
     Reload,
 }
 
-/// Delivers signals to `act` from now on, instead of letting them end the process.
+/// Blocks these signals, and calls `act` for each instead of letting it end the process.
 ///
-/// Call it before any thread is started: threads that exist already would still be ended by the signals.
+/// Call it before any thread is started: the signals are only blocked on threads that start later, and on other threads
+/// they would still end the process.
 pub fn insert<State>(
     handle: &LoopHandle<'_, State>,
     mut act: impl FnMut(SignalWish, &mut State) + 'static,
@@ -32,10 +33,11 @@ pub fn insert<State>(
     insertion.map(|_| ()).map_err(|error| io::Error::other(error.error))
 }
 
-/// Starts threads that no signal reaches: signals are for the loop's thread, which lets them be events.
-#[expect(unsafe_code, reason = "the mask of a thread is set through libc: nothing safe has this call")]
+/// Runs `start` with all signals blocked. Threads inherit the mask, so that signals only reach the main thread, which
+/// reads them as events.
+#[expect(unsafe_code, reason = "no safe wrapper sets the signal mask of a thread")]
 pub fn out_of_reach<T>(start: impl FnOnce() -> T) -> T {
-    // SAFETY: both masks are valid places for signal sets, and a zeroed one is a set.
+    // SAFETY: both masks are valid places for signal sets, and a zeroed set is valid.
     let before = unsafe {
         let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&mut all);
@@ -43,7 +45,7 @@ pub fn out_of_reach<T>(start: impl FnOnce() -> T) -> T {
         before
     };
     let started = start();
-    // SAFETY: `before` is what the call above has written.
+    // SAFETY: `before` was written by the call above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
     started
 }

@@ -1,4 +1,4 @@
-//! The Wayland socket: where it lies, what it is called, and saying that it is there.
+//! The Wayland socket: checks of `XDG_RUNTIME_DIR`, the choice of a name, and the report that clients can connect.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,46 +8,47 @@ use std::path::{Path, PathBuf};
 
 use smithay::reexports::wayland_server::{BindError, ListeningSocket};
 
-/// The longest path of a unix socket, in bytes, without its terminating zero (`sun_path`).
+/// The longest path of a unix socket in bytes, without its terminating zero (`sun_path`).
 const LONGEST_PATH: usize = 107;
 
-/// The last of the names that are tried, as everywhere.
+/// The last `wayland-N` that is tried, as in other compositors.
 const LAST_NUMBER: u32 = 32;
 
-/// There is no place for sockets, or no socket.
+/// Why there is no Wayland socket.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// `XDG_RUNTIME_DIR` is not set.
+    /// `XDG_RUNTIME_DIR` is not set or is empty.
     #[error(
         "XDG_RUNTIME_DIR is not set: Wayland needs a private directory for its socket. \
          A login session has one; otherwise `export XDG_RUNTIME_DIR=$(mktemp -d)` makes one"
     )]
     NoRuntimeDirectory,
-    /// `XDG_RUNTIME_DIR` cannot be used.
+    /// The directory in `XDG_RUNTIME_DIR` cannot be used.
     #[error("XDG_RUNTIME_DIR is `{}`, which {reason}", path.display())]
     RuntimeDirectory {
-        /// Its value.
+        /// The value of the variable.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The end of the sentence: why it cannot be used.
         reason: String,
     },
-    /// The name cannot be used.
+    /// The socket cannot have this name.
     #[error("the socket cannot be called `{name}`: {reason}")]
     Name {
-        /// The name.
+        /// Name of the socket.
         name: String,
-        /// What is wrong with it.
+        /// The reason, as the rest of the sentence.
         reason: String,
     },
-    /// All names are taken.
+    /// Every `wayland-N` is taken.
     #[error("wayland-1 to wayland-32 are all taken in `{}`: give another name with --socket", .0.display())]
     AllTaken(PathBuf),
-    /// Whoever waits for the session to be ready cannot be told.
+    /// The socket's name could not be written to the descriptor of `--ready-fd`.
     #[error("cannot write to the descriptor given with --ready-fd: {0}")]
     Ready(io::Error),
 }
 
-/// Checks that `XDG_RUNTIME_DIR` (as passed in) can hold sockets: an absolute path of a directory that is ours.
+/// Checks that the `value` of `XDG_RUNTIME_DIR` can hold sockets: it must be the absolute path of a directory that our
+/// user owns.
 pub fn runtime_directory(value: Option<std::ffi::OsString>) -> Result<PathBuf, SocketError> {
     let path = PathBuf::from(value.filter(|value| !value.is_empty()).ok_or(SocketError::NoRuntimeDirectory)?);
     let bad = |reason: String| SocketError::RuntimeDirectory { path: path.clone(), reason };
@@ -60,17 +61,18 @@ pub fn runtime_directory(value: Option<std::ffi::OsString>) -> Result<PathBuf, S
     }
     let (owner, us) = (metadata.uid(), rustix::process::geteuid().as_raw());
     if owner != us {
-        return Err(bad(format!("belongs to user {owner}, not to user {us} who runs this")));
+        return Err(bad(format!("belongs to user {owner}, but this runs as user {us}")));
     }
     if metadata.permissions().mode() & 0o022 != 0 {
-        tracing::warn!("XDG_RUNTIME_DIR {} can be written by others; `chmod 0700` it", path.display());
+        tracing::warn!("XDG_RUNTIME_DIR {} can be written by other users; `chmod 0700` it", path.display());
     }
     Ok(path)
 }
 
-/// Opens the Wayland socket in the runtime directory: the one called `name`, or the first free `wayland-N`.
+/// Opens the Wayland socket in the runtime directory: with the given `name`, or as the first free `wayland-N`.
 ///
-/// A lock file beside it (`NAME.lock`) keeps two compositors apart; it goes with the process.
+/// A lock file beside the socket (`NAME.lock`) keeps a second compositor from this name. The lock ends with the
+/// process.
 pub fn listen(runtime: &Path, name: Option<&str>) -> Result<ListeningSocket, SocketError> {
     let Some(name) = name else {
         check_length(runtime, "wayland-32")?;
@@ -82,16 +84,16 @@ pub fn listen(runtime: &Path, name: Option<&str>) -> Result<ListeningSocket, Soc
     }
     check_length(runtime, name)?;
     if locks_a_link(runtime, name) {
-        return Err(bad("its lock file is a symbolic link: what it points to would be emptied"));
+        return Err(bad("its lock file is a symbolic link: the file that it points to would be emptied"));
     }
     ListeningSocket::bind(name).map_err(|error| bind_error(error, runtime, name))
 }
 
-/// Opens the first free one.
+/// Opens the first free `wayland-N`.
 fn listen_anywhere(runtime: &Path) -> Result<ListeningSocket, SocketError> {
     for name in (1..=LAST_NUMBER).map(|number| format!("wayland-{number}")) {
         if locks_a_link(runtime, &name) {
-            tracing::warn!("{name}.lock is a symbolic link: another name is taken");
+            tracing::warn!("{name}.lock is a symbolic link: trying the next name");
             continue;
         }
         match ListeningSocket::bind(&name) {
@@ -102,7 +104,8 @@ fn listen_anywhere(runtime: &Path) -> Result<ListeningSocket, SocketError> {
     Err(SocketError::AllTaken(runtime.to_owned()))
 }
 
-/// Whether the lock file beside the socket called `name` is a symbolic link: wayland-server opens it by name, and empties it.
+/// Whether the lock file of this socket name is a symbolic link. Such a name is not used, because wayland-server would
+/// follow the link and empty the file that it points to.
 fn locks_a_link(runtime: &Path, name: &str) -> bool {
     fs::symlink_metadata(runtime.join(name).with_extension("lock")).is_ok_and(|metadata| metadata.is_symlink())
 }
@@ -131,7 +134,7 @@ fn bind_error(error: BindError, runtime: &Path, name: &str) -> SocketError {
     }
 }
 
-/// Says that clients can connect: writes the socket's name and a newline to `ready`, and closes it.
+/// Reports that clients can connect: writes the socket's name and a newline to `ready`, and closes it.
 pub fn announce(ready: OwnedFd, name: &str) -> Result<(), SocketError> {
     fs::File::from(ready).write_all(format!("{name}\n").as_bytes()).map_err(SocketError::Ready)
 }

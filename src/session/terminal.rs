@@ -1,4 +1,5 @@
-//! What shortcuts want of the session: programs, its end, and virtual terminals.
+//! Actions of shortcuts that concern the session: start programs, take screenshots, end the session, switch the virtual
+//! terminal.
 
 use std::ffi::OsString;
 

@@ -1,14 +1,14 @@
-//! What follows every wake-up: all that is due, and then the news of it for clients that watch.
+//! The work of one turn of the main loop: everything that is due, then the events that tell clients about it.
 
 use crate::shell::{self, lock, notices, strips, wishes};
 use crate::state::State;
 use crate::{input, later, output, protocol};
 use upbeat_timing::time::{Clock as _, Instant};
 
-/// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
+/// Does everything that is due. Returns when the next work is due; `None` to sleep until an event arrives.
 pub fn run(state: &mut State) -> Option<Instant> {
     later::attend(state);
-    // Before anything is drawn of it.
+    // Before anything that a panic has left half done is drawn.
     protocol::sweep::after_a_bug(state);
     protocol::estates::attend(state);
     protocol::owed::attend(state);
@@ -30,7 +30,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     let satellite = super::satellite::attend(state);
     let idle = protocol::idle_notify::attend(state);
     let owed = protocol::owed::next(state);
-    // After all that may ask for a frame: what is asked for later is heard of with the next wake-up alone.
+    // After every call that may ask for a frame: a frame asked for later would only be noticed at the next wake-up.
     let wake = output::turn::next_wake(state)
         .into_iter()
         .chain(has_more)
@@ -47,16 +47,16 @@ pub fn run(state: &mut State) -> Option<Instant> {
         .chain(state.shell.lock().wake())
         .chain(shot)
         .min();
-    // Last: it keeps nobody waiting.
+    // Last, because this work may wait: nothing else must be delayed by it.
     let goes_on = protocol::estates::go_on(state, wake);
-    // What was put off in this turn is done at once in the next.
+    // Work that was put off in this turn starts at once in the next.
     let put_off = state.later.is_waiting().then(|| state.clock.now());
     let next = goes_on.into_iter().chain(put_off).chain(wake).min();
     debug_assert!(knows_of_all(state, next), "a frame was asked for after the wake-up was computed");
     next
 }
 
-/// Whether outputs want nothing before the wake-up `next`.
+/// Whether no output needs to wake up before `next`.
 fn knows_of_all(state: &mut State, next: Option<Instant>) -> bool {
     output::turn::next_wake(state).is_none_or(|at| next.is_some_and(|next| next <= at))
 }

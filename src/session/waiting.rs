@@ -1,11 +1,13 @@
-//! What the session sleeps on. Whatever wakes it at each refresh is waited for here, in one system call; all the rest is
-//! calloop's loop, which is one more descriptor: with each of its waits it sets a timer and looks after two more descriptors, four
-//! system calls that nobody here needs.
+//! The session's main loop: sleeps in one epoll on all event sources, and dispatches them in a fixed order.
+//!
+//! Sources that wake the loop in each refresh are in this epoll directly. All other sources are in calloop's loop,
+//! which is one more descriptor of the epoll. Sleeping in calloop would cost four more system calls each time: it sets
+//! a timer and handles two more descriptors, which these sources do not need.
 //!
 //! ```text
-//!   epoll ── calloop's loop: signals, sockets, threads that have something to say, timers (`later`)      first
-//!         ── the alarm            ── displays            ── input
-//!         ── the private socket   ── clients                                                             last
+//!   epoll ── calloop's loop: signals, sockets, results of threads, timers (`later`)      first
+//!         ── the timer            ── displays            ── input
+//!         ── the private socket   ── clients                                             last
 //! ```
 
 use std::fmt;
@@ -19,29 +21,30 @@ use rustix::time::Timespec;
 
 use crate::state::State;
 
-/// What is waited for. In one turn they are heard in this order: what clients say is met with what is known of displays and input.
+/// An event source of the main loop. In one turn they are dispatched in this order, so that requests of clients are
+/// handled with the latest state of displays and input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Heard {
-    /// calloop's loop.
+    /// calloop's loop, for all other sources.
     Rest,
-    /// The time of the next thing to do has come.
+    /// The timer for the next thing to do.
     Alarm,
-    /// Displays, or the windows that stand for them.
+    /// Displays, or the parent whose windows stand for them.
     Displays,
-    /// This machine's input devices.
+    /// The input devices of this machine.
     Input,
-    /// The private socket.
+    /// The private socket of `upbeat msg`.
     Messages,
-    /// Clients have said something.
+    /// Requests of clients (libwayland's epoll).
     Clients,
 }
 
-/// All of them.
+/// Number of kinds of event sources.
 const KINDS: usize = Heard::Clients as usize + 1;
 
 type Act = Box<dyn FnMut(&mut State) -> PostAction>;
 
-/// Each with what is done when it has something to say. There is one of a kind.
+/// The event sources, at most one of each kind, with their callbacks.
 #[derive(Default)]
 pub struct Waiting {
     epoll: Option<OwnedFd>,
@@ -55,10 +58,11 @@ impl fmt::Debug for Waiting {
 }
 
 impl Waiting {
-    /// From now on `act` is called in each turn in which `source` can be read, until it says that this is enough.
+    /// Calls `act` in each turn in which `source` is readable, until it returns [`PostAction::Remove`]. Replaces
+    /// the previous source of this kind.
     ///
     /// # Errors
-    /// When the process has no descriptors left.
+    /// The process has no descriptors left.
     pub fn listen(
         &mut self,
         heard: Heard,
@@ -76,7 +80,7 @@ impl Waiting {
         Ok(())
     }
 
-    /// Sleeps until there is something to hear, or for `timeout`. Which of them have something to say.
+    /// Sleeps until a source is readable, or for `timeout`. Returns which sources are readable.
     fn sleep(&self, timeout: Option<&Timespec>) -> std::io::Result<[bool; KINDS]> {
         let mut says = [false; KINDS];
         let Some(epoll) = &self.epoll else { return Ok(says) };
@@ -100,18 +104,22 @@ impl Waiting {
         if let Some(epoll) = &self.epoll
             && let Err(error) = epoll::delete(epoll, source)
         {
-            tracing::error!(%error, "the session listens to what is gone");
+            tracing::error!(%error, "cannot remove an event source from the epoll");
         }
     }
 }
 
-/// Runs the session: hears all that there is to hear, `turn`s, and sleeps, until the session ends.
+/// Runs the session until it ends: dispatches all readable sources, calls `turn`, and sleeps.
 pub(super) fn run(
     event_loop: &mut EventLoop<'static, State>,
     state: &mut State,
     mut turn: impl FnMut(&mut State),
 ) -> anyhow::Result<()> {
-    state.session.waiting.listen(Heard::Rest, &*event_loop, |_| PostAction::Continue).context("no event loop")?;
+    state
+        .session
+        .waiting
+        .listen(Heard::Rest, &*event_loop, |_| PostAction::Continue)
+        .context("cannot watch the event loop")?;
     while !state.session.is_ending() {
         let says = state.session.waiting.sleep(None).context("the event loop failed")?;
         if says[Heard::Rest as usize] {
@@ -123,10 +131,10 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Hears whoever has something to say now, but for calloop's loop: for tests, which have a loop of their own.
+/// Dispatches all sources that are readable now, except calloop's loop: for tests, which run that loop themselves.
 ///
 /// # Errors
-/// When the kernel does not say who that is.
+/// `epoll_wait` fails.
 pub fn hear_now(state: &mut State) -> std::io::Result<()> {
     let says = state.session.waiting.sleep(Some(&Timespec::default()))?;
     hear_all(state, says);
@@ -137,12 +145,12 @@ fn hear_all(state: &mut State, says: [bool; KINDS]) {
     (Heard::Rest as usize + 1..KINDS).filter(|heard| says[*heard]).for_each(|heard| hear(state, heard));
 }
 
-/// It is in nobody's hands while it does what it does.
+/// Dispatches a source, which is taken out of `state` meanwhile because its callback borrows `state`.
 fn hear(state: &mut State, heard: usize) {
     let Some((source, mut act)) = state.session.waiting.sources[heard].take() else { return };
     let action = act(state);
     let waiting = &mut state.session.waiting;
-    // It may have put another one in its place.
+    // The callback may have registered a new source of the same kind.
     if waiting.sources[heard].is_none() {
         waiting.sources[heard] = Some((source, act));
         if action == PostAction::Remove {
@@ -167,7 +175,7 @@ mod tests {
 
     type Order = Rc<RefCell<Vec<Heard>>>;
 
-    /// A session that listens to each of `kinds`, whose other ends are given back; all have something to say.
+    /// A session with a readable source of each of `kinds`, and their other ends.
     fn world(kinds: &[Heard]) -> (EventLoop<'static, State>, State, Vec<UnixStream>, Order) {
         let event_loop = EventLoop::try_new().unwrap();
         let display: Display<State> = Display::new().unwrap();
@@ -207,7 +215,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!(turns, 1);
-        assert!(state.session.waiting.sources[1..].iter().all(Option::is_none), "they had said that it is enough");
+        assert!(state.session.waiting.sources[1..].iter().all(Option::is_none), "each callback has returned Remove");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How globals are bound without an event queue: what an object is given takes its events as they are read.
+//! Binds globals without an event queue: each object has an event handler that is called as events are read.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use wayland_client::Proxy;
 use wayland_client::globals::GlobalList;
 use wayland_client::protocol::wl_registry;
 
-/// For objects whose events do not matter.
+/// Event handler that ignores all events.
 #[derive(Debug)]
 pub(super) struct Deaf;
 
@@ -21,7 +21,8 @@ impl ObjectData for Deaf {
     fn destroyed(&self, _: ObjectId) {}
 }
 
-/// Binds a global, if there is one, at `version` or what is offered below it. Its events go to `data`.
+/// Binds a global at `version`, or at the highest version offered below it. Events go to `data`. `None` if the
+/// compositor does not offer the global.
 pub(super) fn bind<I: Proxy + 'static>(globals: &GlobalList, version: u32, data: Arc<dyn ObjectData>) -> Option<I> {
     let wanted = I::interface().name;
     let (name, offered) = globals

@@ -1,4 +1,4 @@
-//! [`FrontBuffer`]: writing into the picture on screen, ahead of the beam, where the compositor lets one.
+//! [`FrontBuffer`]: writes into the buffer that is on screen, ahead of the beam (`upbeat_late_latch_v1`).
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -16,22 +16,22 @@ use super::protocol::late_latch::upbeat_late_latch_manager_v1::{self, UpbeatLate
 use super::wire::instant;
 use upbeat_timing::time::{Instant, Span};
 
-/// A rectangle of the buffer, in its pixels: left, top, width, height.
+/// A rectangle in pixels of the buffer: left, top, width, height.
 pub type SharedRect = (i32, i32, i32, i32);
 
-/// When which row of the buffer is read.
+/// When the display reads each row of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTimes {
     anchor: Instant,
     interval: Span,
     line: Span,
-    /// The line of the display on which the buffer's first row lies.
+    /// The scan line that shows the buffer's first row.
     first: i64,
 }
 
 impl RowTimes {
-    /// When `row` of the buffer is read for the first time at `from` or later. What is there by then is seen, what comes
-    /// later is seen a refresh later; what is being written meanwhile is torn.
+    /// When the display first reads `row` of the buffer at `from` or later. Pixels written before this time are
+    /// shown; pixels written later are shown one refresh later; pixels being written at this time are torn.
     pub fn read(&self, row: i32, from: Instant) -> Instant {
         let first = self.anchor + self.line * (self.first + i64::from(row));
         let interval = self.interval.as_nanos().max(1);
@@ -40,45 +40,46 @@ impl RowTimes {
         first + self.interval * refreshes
     }
 
-    /// The distance between two refreshes.
+    /// The time between two refreshes.
     pub const fn interval(&self) -> Span {
         self.interval
     }
 }
 
-/// Why nothing may be written.
+/// Why the client may not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyNot {
-    /// The display cannot, or nobody knows how it is scanned.
+    /// The display does not support it, or its scan-out timing is unknown.
     Display,
-    /// Not all of it is seen, or something lies above it.
+    /// A part of the rectangle is not visible, or another surface covers it.
     Covered,
-    /// It is scaled, turned, see-through or moving.
+    /// The surface is scaled, rotated, translucent or moving.
     Changed,
-    /// There is another buffer, or it cannot be read.
+    /// The surface has another buffer, or the display cannot read it.
     Buffer,
-    /// Nothing of it is seen, or the session is locked.
+    /// The surface is not visible, or the session is locked.
     Hidden,
 }
 
-/// What a front buffer hears.
+/// An event of a front buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontEvent {
-    /// This may be written into from now on.
+    /// The client may write into this rectangle from now on.
     Active(SharedRect),
-    /// Nothing may be written any more: to be answered by [`FrontBuffer::stopped`] when that is so.
+    /// The client must stop writing, and then call [`FrontBuffer::stopped`].
     Inactive(WhyNot),
-    /// What was written with this number was lit, its first row then.
+    /// The write with this number was shown; its first row was lit at this time.
     Light(u32, Instant),
-    /// Nobody knows that it was seen.
+    /// It is not known whether the write with this number was shown.
     Missed(u32),
 }
 
-/// Writing into a surface's buffer while that is on screen.
+/// Writes into a surface's buffer while it is on screen.
 ///
-/// Nothing may be written but between [`FrontEvent::Active`] and [`FrontEvent::Inactive`]. A program plans back from
-/// [`RowTimes::read`]: it samples its input, draws, has written before the beam is there, and says so. Where that is not offered
-/// or not possible just now it commits frames, as it does anywhere.
+/// Writing is allowed only between [`FrontEvent::Active`] and [`FrontEvent::Inactive`]. A program plans back from
+/// [`RowTimes::read`]: it samples its input, draws, finishes before the beam arrives, and calls
+/// [`written`](Self::written). If this is not offered, or is not possible at the moment, the program commits frames as
+/// usual.
 ///
 /// ```no_run
 /// # use upbeat_client::{FrontBuffer, FrontEvent};
@@ -93,7 +94,7 @@ pub enum FrontEvent {
 /// let times = front.row_times()?;
 /// let read = times.read(row, now + cost);
 /// if read - cost > now {
-///     return Some(read - cost); // to sleep until then: the input is newer by that
+///     return Some(read - cost); // sleep until then, to sample newer input
 /// }
 /// ink(row);
 /// front.written((0, row, 100, 20));
@@ -108,7 +109,7 @@ pub struct FrontBuffer {
 }
 
 impl FrontBuffer {
-    /// Of `surface`, of which there may be one.
+    /// Creates the front buffer object of `surface`. A surface can have only one.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
         let heard = Arc::new(Listener::default());
         let manager: Option<UpbeatLateLatchManagerV1> = bind(globals, 1, Arc::new(Deaf));
@@ -118,17 +119,18 @@ impl FrontBuffer {
             manager.destroy();
             object
         });
-        // A connection that fails is told of by what the program reads next.
+        // A connection error is reported by the program's next read.
         let _ = connection.flush();
         FrontBuffer { heard, object, last: 0 }
     }
 
-    /// Whether the compositor can share buffers at all.
+    /// Whether the compositor offers front buffers at all.
     pub const fn is_offered(&self) -> bool {
         self.object.is_some()
     }
 
-    /// Asks for a rectangle of the buffer, with the surface's next commit. It has to lie inside of that buffer.
+    /// Asks to share a rectangle of the buffer, from the surface's next commit on. The rectangle must lie inside
+    /// this commit's buffer.
     pub fn share(&self, (x, y, width, height): SharedRect) {
         if let Some(object) = &self.object {
             object.share(x, y, width, height);
@@ -136,18 +138,19 @@ impl FrontBuffer {
         self.heard.lock().top = y;
     }
 
-    /// What may be written into now.
+    /// The rectangle that may be written into now.
     pub fn active(&self) -> Option<SharedRect> {
         self.heard.lock().active
     }
 
-    /// When rows are read, while something may be written.
+    /// When rows are read; `None` while writing is not allowed.
     pub fn row_times(&self) -> Option<RowTimes> {
         let heard = self.heard.lock();
         heard.active.and(heard.times)
     }
 
-    /// All that was to be written into this rectangle is. Returns its number; `None` where nothing may be written.
+    /// Reports that a write into this rectangle is complete. Returns the number of the write; `None` if writing is
+    /// not allowed.
     pub fn written(&mut self, (x, y, width, height): SharedRect) -> Option<u32> {
         let object = self.object.as_ref().filter(|_| self.active().is_some())?;
         self.last = self.last.wrapping_add(1);
@@ -155,14 +158,14 @@ impl FrontBuffer {
         Some(self.last)
     }
 
-    /// Nothing is written any more.
+    /// Acknowledges [`FrontEvent::Inactive`]: the client has stopped writing.
     pub fn stopped(&self) {
         if let Some((object, serial)) = self.object.as_ref().zip(self.heard.lock().ended.take()) {
             object.ack_inactive(serial);
         }
     }
 
-    /// The next thing that happened.
+    /// The next event that was read from the connection.
     pub fn next_event(&self) -> Option<FrontEvent> {
         self.heard.lock().events.pop_front()
     }
@@ -176,14 +179,14 @@ impl Drop for FrontBuffer {
     }
 }
 
-/// What was heard.
+/// State that events change.
 #[derive(Debug, Default)]
 struct Heard {
-    /// The first row that was asked for.
+    /// The top row of the rectangle that was asked for.
     top: i32,
     times: Option<RowTimes>,
     active: Option<SharedRect>,
-    /// The serial that is not acknowledged.
+    /// Serial of an `inactive` event that is not acknowledged yet.
     ended: Option<u32>,
     events: VecDeque<FrontEvent>,
 }

@@ -1,8 +1,9 @@
-//! For programs that are clients: what a compositor that keeps time offers them. It needs neither Smithay nor
-//! anything else of the compositor.
+//! A library for Wayland clients: it helps them to draw each frame for the refresh that shows it, and needs neither
+//! Smithay nor other parts of the compositor.
 //!
-//! [`FramePacer`] is all that most programs want, and those that draw under a hand [`PredictedInput`], those that show a part of something long a [`ScrollView`]. [`protocol`] has the bindings for those that want to speak the protocol
-//! themselves.
+//! Most programs only need [`FramePacer`]. Programs that draw under a pen, finger or pointer also use
+//! [`PredictedInput`]; programs that show a part of a long document use [`ScrollView`]. [`protocol`] contains the
+//! bindings for programs that use the protocols directly.
 
 #![warn(missing_docs)]
 

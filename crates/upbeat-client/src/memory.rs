@@ -1,11 +1,12 @@
-//! Memory that is shared with a compositor: where a client's pixels are.
+//! Shared memory for the pixels of a client.
 
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Anonymous memory that can be handed to a compositor, mapped and writable by this process until it is dropped.
+/// Anonymous memory (a memfd) that can be shared with a compositor. It is mapped and writable in this process until it
+/// is dropped.
 #[derive(Debug)]
 pub struct SharedMemory {
     file: OwnedFd,
@@ -14,7 +15,7 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// `pixels` black pixels of four bytes. Pages are taken from the system when they are first written to.
+    /// Creates `pixels` black pixels of four bytes each. A page is allocated when it is first written to.
     pub fn new(name: &str, pixels: usize) -> rustix::io::Result<Self> {
         let bytes = pixels * size_of::<u32>();
         let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
@@ -25,24 +26,24 @@ impl SharedMemory {
         Ok(SharedMemory { file, start: start.cast(), bytes })
     }
 
-    /// The descriptor for the compositor.
+    /// The descriptor to send to the compositor.
     pub fn file(&self) -> impl AsFd + '_ {
         &self.file
     }
 
-    /// How many bytes it has.
+    /// The size in bytes.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The pixels, to read.
+    /// The pixels, for reading.
     pub fn pixels(&self) -> &[u32] {
-        // SAFETY: the mapping is `bytes` long, page-aligned, valid for any bit pattern and lives as long as `self`.
-        // Nobody else writes to it: the compositor only reads.
+        // SAFETY: the mapping is `bytes` long, page-aligned, valid for any bit pattern and lives as long as
+        // `self`. No other process writes to it: the compositor only reads.
         unsafe { std::slice::from_raw_parts(self.start, self.bytes / size_of::<u32>()) }
     }
 
-    /// The pixels, to write. What the compositor has not released must not be written to.
+    /// The pixels, for writing. Do not write to a buffer that the compositor has not released.
     pub fn pixels_mut(&mut self) -> &mut [u32] {
         // SAFETY: as above, and `self` is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.bytes / size_of::<u32>()) }

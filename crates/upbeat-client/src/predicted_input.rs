@@ -1,4 +1,5 @@
-//! [`PredictedInput`]: where pointers, fingers and pens will be when a frame is seen, where the compositor says so.
+//! [`PredictedInput`]: predicts where pointers, fingers and pens will be when a frame is shown, if the compositor
+//! supports it.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,13 +16,13 @@ use super::protocol::predicted_input::upbeat_predicted_input_v1::{Axes, Device, 
 use super::wire::instant;
 use upbeat_timing::time::{Instant, Span};
 
-/// Predictions that nobody took: more devices than a surface has at once.
+/// Limit on predictions that the program has not taken: more than a surface has devices at once.
 const MOST_DEVICES: usize = 64;
 
-/// A device on a surface.
+/// An input device on a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PredictedDevice {
-    /// The pointer.
+    /// The pointer of the seat.
     Pointer,
     /// A finger, by the id of `wl_touch.down`.
     Touch(u32),
@@ -29,37 +30,38 @@ pub enum PredictedDevice {
     Tool(u32),
 }
 
-/// Where a device will be. It is a guess: never to be taken for a position that was reported.
+/// A predicted position of a device. It is a guess: never treat it as a reported position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictedPoint {
-    /// Which.
+    /// The device that is predicted.
     pub device: PredictedDevice,
-    /// When the frame will be seen that this is for, on the clock of `wp_presentation`.
+    /// When the frame that this is for will be shown, on the clock of `wp_presentation`.
     pub present: Instant,
-    /// Surface-local position.
+    /// Predicted x coordinate, surface-local.
     pub x: f64,
-    /// Surface-local position.
+    /// Predicted y coordinate, surface-local.
     pub y: f64,
-    /// How far off such predictions have been lately, in x (root mean square, pixels).
+    /// Recent error of such predictions in x (root mean square, pixels).
     pub error_x: f64,
-    /// The same in y.
+    /// Recent error of such predictions in y (root mean square, pixels).
     pub error_y: f64,
 }
 
-/// Says, for each frame of a surface, where the devices on it will be when that is seen.
+/// Predicts, for each frame of a surface, where the input devices on it will be when the frame is shown.
 ///
-/// On compositors without `upbeat_predicted_input_v1`, and where the user does not want it, there is never a prediction: a
-/// program draws to the last reported position then, as it does when a device rests. So it is written once for all.
+/// Compositors without `upbeat_predicted_input_v1`, and compositors where the user has switched it off, send no
+/// predictions. Then a program draws to the last reported position, as it does when a device rests. So the program is
+/// the same for all compositors.
 ///
-/// Like [`FramePacer`](super::FramePacer) it needs no event queue: when a frame is started (by a callback or a target) what
-/// was said for that frame has come before.
+/// Like [`FramePacer`](super::FramePacer) it needs no event queue: the predictions for a frame arrive before the
+/// callback or the target that starts the frame.
 ///
 /// ```no_run
 /// # use upbeat_client::{FramePacer, PredictedInput};
 /// # fn ink_to(_: f64, _: f64) {}
 /// # fn draw(pacer: &FramePacer, predicted: &PredictedInput) {
 /// while let Some(target) = pacer.next_target() {
-///     // Lasting ink goes to what was reported; this goes on from there, and is drawn anew in the next frame.
+///     // Permanent ink ends at the reported position. The predicted part continues it, and is redrawn in each frame.
 ///     for point in predicted.take() {
 ///         ink_to(point.x, point.y);
 ///     }
@@ -74,7 +76,7 @@ pub struct PredictedInput {
 }
 
 impl PredictedInput {
-    /// Asks for predictions on `surface`, of which there may be one such object.
+    /// Requests predictions on `surface`. A surface can have only one such object.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
         let said = Arc::new(Listener::default());
         let manager: Option<UpbeatPredictedInputManagerV1> = bind(globals, 1, Arc::new(Deaf));
@@ -84,24 +86,24 @@ impl PredictedInput {
             manager.destroy();
             object
         });
-        // A connection that fails is told of by what the program reads next.
+        // A connection error is reported by the program's next read.
         let _ = connection.flush();
         PredictedInput { said, object }
     }
 
-    /// Whether the compositor can predict at all.
+    /// Whether the compositor offers predictions at all.
     pub const fn is_offered(&self) -> bool {
         self.object.is_some()
     }
 
-    /// How far predictions may reach beyond the last report of a device; zero for none at all.
+    /// Sets how far predictions may reach beyond the last report of a device; zero for no predictions.
     pub fn set_horizon(&self, horizon: Span) {
         if let Some(object) = &self.object {
             object.set_horizon(horizon.as_nanos().clamp(0, u32::MAX.into()) as u32);
         }
     }
 
-    /// Which axes are predicted.
+    /// Sets the axes that are predicted.
     pub fn set_axes(&self, horizontal: bool, vertical: bool) {
         let mut axes = Axes::empty();
         axes.set(Axes::Horizontal, horizontal);
@@ -111,12 +113,12 @@ impl PredictedInput {
         }
     }
 
-    /// How far predictions reach; zero while there are none.
+    /// How far predictions reach at present; zero while there are none.
     pub fn horizon(&self) -> Span {
         self.said.lock().horizon
     }
 
-    /// What was said for the frame that was started last, and was not taken before. Empty while every device rests.
+    /// The predictions for the frame that was started last. Empty if they were taken before, or every device rests.
     pub fn take(&self) -> Vec<PredictedPoint> {
         std::mem::take(&mut self.said.lock().points)
     }
@@ -130,7 +132,7 @@ impl Drop for PredictedInput {
     }
 }
 
-/// What was said.
+/// State that events change.
 #[derive(Debug, Default)]
 struct Said {
     horizon: Span,
@@ -170,7 +172,7 @@ impl Said {
                     _ => return,
                 };
                 let present = instant(tv_sec_hi, tv_sec_lo, tv_nsec);
-                // What was said for an earlier frame does not hold any more.
+                // Predictions for an earlier frame are no longer valid.
                 self.points.retain(|point| point.present == present && point.device != device);
                 if self.points.len() < MOST_DEVICES {
                     self.points.push(PredictedPoint { device, present, x, y, error_x, error_y });

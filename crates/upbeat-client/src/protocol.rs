@@ -1,4 +1,4 @@
-//! The client's side of our protocols, made from the XML in `protocols/`.
+//! Client bindings of the Upbeat protocols, generated from the XML in `protocols/`.
 #![allow(
     missing_docs,
     missing_debug_implementations,
@@ -24,7 +24,7 @@ pub mod frame_pacing {
     wayland_scanner::generate_client_code!("../../protocols/upbeat-frame-pacing-v1.xml");
 }
 
-/// `upbeat_predicted_input_v1`: where pointers, fingers and pens will be when a frame is seen.
+/// `upbeat_predicted_input_v1`: predicted positions of pointers, fingers and pens for the time when a frame is shown.
 pub mod predicted_input {
     use wayland_client;
     use wayland_client::protocol::*;
@@ -38,7 +38,7 @@ pub mod predicted_input {
     wayland_scanner::generate_client_code!("../../protocols/upbeat-predicted-input-v1.xml");
 }
 
-/// `upbeat_scroll_v1`: content that moves at the rate of the display.
+/// `upbeat_scroll_v1`: content that the compositor scrolls at the rate of the display.
 pub mod scroll {
     use wayland_client;
     use wayland_client::protocol::*;

@@ -1,55 +1,57 @@
-//! What can be made to fail on purpose, so that tests see what comes of it. A release build has nothing of it.
+//! Fault injection: makes operations fail on purpose, so that tests can check the consequences. Release builds contain
+//! no injection.
 //!
-//! A test that says `arm(Fault::Thread, 2)` is refused the second thread that is asked for on its own thread from then on.
-//! A process is told with `UPBEAT_FAULTS=thread:2,file:1`, and then it does not matter which thread asks.
+//! `arm(Fault::Thread, 2)` in a test lets the second thread start from then on fail, counted on the calling thread
+//! only. The environment variable `UPBEAT_FAULTS=thread:2,file:1` does the same for a process, counted over all of its
+//! threads.
 
 use std::io;
 
-/// Something that can fail.
+/// An operation that can be made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-// It is given to a function that C could call.
+// `repr(C)`, because it is passed to an `extern "C"` function.
 #[repr(C)]
 pub enum Fault {
-    /// A client's request is answered with a panic.
+    /// The handler of a client's request panics.
     Request,
-    /// A turn of the loop ends in a panic.
+    /// A turn of the main loop panics.
     Turn,
-    /// Memory for a picture of ours.
+    /// Allocating memory for a buffer of our own fails.
     Buffer,
-    /// A client's picture, where it is drawn from.
+    /// Importing a client's buffer as a texture fails.
     Texture,
-    /// A thread.
+    /// Starting a thread fails.
     Thread,
-    /// A file that is opened or made.
+    /// Opening or creating a file fails.
     File,
-    /// The end of a client's object is met with a panic.
+    /// The handler for the end of a client's object panics.
     End,
-    /// What is kept of a surface is looked at with a panic.
+    /// Access to the state of a surface panics.
     States,
-    /// The end of a client that met a bug meets another.
+    /// Disconnecting a client after a panic panics again.
     Farewell,
-    /// A turn of the loop panics where nothing can be caught.
+    /// A turn of the main loop panics where the panic cannot be caught.
     Abort,
-    /// Memory of a client's or of a display's that is to be mapped.
+    /// Mapping memory of a client or of a display fails.
     Mapping,
-    /// What is to be shown is handed to a display: there is no memory.
+    /// Submitting a frame to a display fails: no memory (ENOMEM).
     Commit,
-    /// The same: it is busy.
+    /// Submitting a frame to a display fails: busy (EBUSY).
     CommitBusy,
-    /// The same: it makes no sense.
+    /// Submitting a frame to a display fails: invalid (EINVAL).
     CommitInvalid,
-    /// The same: there is no room.
+    /// Submitting a frame to a display fails: no space (ENOSPC).
     CommitFull,
-    /// A driver is asked whether it would show a mode, and says no.
+    /// A driver rejects a mode in a test commit.
     Mode,
-    /// A driver is asked for a mode, and never answers.
+    /// A driver never answers a request for a mode.
     ModeSilent,
-    /// A driver says that it would show a mode, and refuses whatever is to be shown in it.
+    /// A driver accepts a mode in a test commit, but rejects every frame in this mode.
     Modeset,
 }
 
 impl Fault {
-    /// What the system says.
+    /// The error that the caller gets.
     #[cfg(debug_assertions)]
     fn errno(self) -> rustix::io::Errno {
         use rustix::io::Errno;
@@ -62,19 +64,19 @@ impl Fault {
     }
 }
 
-/// Asks whether a display is to refuse what it is handed. Each time counts for all the ways to refuse it.
+/// Fails if a fault of a display commit is due. Each call counts for all four of these faults.
 ///
 /// # Errors
-/// What the kernel would say, when it is time.
+/// The error of the fault that is due, as the kernel would return it.
 #[inline]
 pub fn check_commit() -> io::Result<()> {
     [Fault::Commit, Fault::CommitBusy, Fault::CommitInvalid, Fault::CommitFull].into_iter().try_for_each(check)
 }
 
-/// Asks whether the caller is to fail now. Each time counts.
+/// Fails if `fault` is due. Each call counts.
 ///
 /// # Errors
-/// As the system would say it (out of memory as a rule), when it is time.
+/// The fault is due. The error is out of memory, except for the faults that name another.
 #[inline]
 pub fn check(fault: Fault) -> io::Result<()> {
     #[cfg(debug_assertions)]
@@ -85,7 +87,7 @@ pub fn check(fault: Fault) -> io::Result<()> {
     Ok(())
 }
 
-/// Panics when it is time.
+/// Panics if `fault` is due.
 #[inline]
 pub fn stumble(fault: Fault) {
     #[cfg(debug_assertions)]
@@ -93,7 +95,7 @@ pub fn stumble(fault: Fault) {
     let _ = fault;
 }
 
-/// Panics when it is time, and does not unwind: as in what libraries written in C call.
+/// Panics if `fault` is due, and aborts instead of unwinding: like a panic in a function that a C library calls.
 #[inline]
 pub fn fall(fault: Fault) {
     extern "C" fn cannot_unwind(fault: Fault) {
@@ -113,7 +115,7 @@ mod armed {
 
     use super::Fault;
 
-    /// What the environment variable calls them.
+    /// The names of faults in the environment variable.
     const WORDS: [(&str, Fault); 18] = [
         ("request", Fault::Request),
         ("turn", Fault::Turn),
@@ -141,7 +143,7 @@ mod armed {
         static HERE: [Cell<u32>; WORDS.len()] = const { [const { Cell::new(0) }; WORDS.len()] };
     }
 
-    /// The `nth` time from now that this thread asks, it fails; 0: it does not.
+    /// Lets the `nth` operation from now on this thread fail; 0 lets none fail.
     pub fn arm(fault: Fault, nth: u32) {
         HERE.with(|counts| counts[fault as usize].set(nth));
     }

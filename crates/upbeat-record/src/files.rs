@@ -1,4 +1,4 @@
-//! Files that a user names: they may be anything, and nobody is to wait for them.
+//! Opens files that a user names, without blocking: the path may be a pipe without a reader or a writer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,12 +12,13 @@ use crate::faults::{self, Fault};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-/// So long whoever writes into a pipe may take.
+/// How long the other side of a pipe may take for the next piece.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Opening a pipe without it waits for the other side.
+/// Without this flag, opening a pipe blocks until its other side is open.
 const NONBLOCK: i32 = libc::O_NONBLOCK;
 
-/// Reads a file, but no more than `most` bytes and one. A pipe may be one, as a shell makes them; its writer has some seconds.
+/// Reads a file, but at most `most` + 1 bytes, so that the caller can tell a file that is too long. The file may be a
+/// pipe, as shells make them; its writer may take five seconds in all.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     faults::check(Fault::File)?;
     let file = OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path)?;
@@ -31,7 +32,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         }
         let left = Timespec::try_from(left).map_err(io::Error::other)?;
         if poll(&mut [PollFd::new(&file, PollFlags::IN)], Some(&left))? == 0 {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "nothing more came from it in time"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "no more data arrived in time"));
         }
     }
     if is_pipe && bytes.is_empty() {
@@ -40,7 +41,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Creates a file, or empties it, to write to. A pipe is one too, if somebody reads it.
+/// Creates or truncates a file, for writing. The file may be a pipe that has a reader.
 pub fn create(path: &Path) -> io::Result<File> {
     faults::check(Fault::File)?;
     let file = OpenOptions::new().write(true).create(true).truncate(true).custom_flags(NONBLOCK).open(path);
@@ -48,25 +49,25 @@ pub fn create(path: &Path) -> io::Result<File> {
         Some(libc::ENXIO) => io::Error::new(error.kind(), "it is a pipe that nobody reads"),
         _ => error,
     })?;
-    // Whoever writes has a thread of its own and may wait.
+    // Writes may block: the writer has a thread of its own.
     fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     Ok(file)
 }
 
-/// A file that is written to and that may be a pipe: whoever reads it has some seconds for each piece.
+/// A file, or a pipe, for writing. The reader of a pipe may take five seconds for each piece; then writing fails.
 #[derive(Debug)]
 pub struct Patient {
     file: File,
     patience: Duration,
 }
 
-/// Creates a file like [`create`], for somebody who does not wait for ever for a pipe's reader.
+/// Creates a file like [`create`], but a write to a pipe fails after some seconds if its reader does not read.
 pub fn create_patiently(path: &Path) -> io::Result<Patient> {
     Patient::new(create(path)?.into())
 }
 
 impl Patient {
-    /// For a pipe that is there, of a client that reads from it.
+    /// Wraps the write end of a pipe, for instance of a pipe that a client reads.
     pub fn new(pipe: OwnedFd) -> io::Result<Patient> {
         let file = File::from(pipe);
         fcntl_setfl(&file, fcntl_getfl(&file)? | OFlags::NONBLOCK)?;
@@ -81,10 +82,7 @@ impl Write for Patient {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let patience = Timespec::try_from(self.patience).map_err(io::Error::other)?;
                     if poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&patience))? == 0 {
-                        return Err(io::Error::new(
-                            io::ErrorKind::TimedOut,
-                            "it is a pipe, and its reader does not read",
-                        ));
+                        return Err(io::Error::new(io::ErrorKind::TimedOut, "the reader of this pipe does not read"));
                     }
                 }
                 written => return written,

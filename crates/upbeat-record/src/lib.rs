@@ -1,11 +1,11 @@
-//! The records and messages that the compositor shares with the programs around it: benchmarks, the simulator, scripts.
+//! Records and messages that the compositor shares with other programs: benchmarks, the simulator, scripts.
 //!
-//! - [`trace`]: the frame log, written and read; why a frame was late; a log as a trace for Perfetto.
+//! - [`trace`]: writes and reads the frame log, explains late frames, and converts a log to a Perfetto trace.
 //! - [`recording`]: the pictures that a virtual display showed, in one file or as PNG files.
-//! - [`ipc`]: the requests and answers of the private socket, and a client that sends and reads them.
+//! - [`ipc`]: the protocol of the private socket, and a client for it.
 //! - [`pixels`]: a picture in memory.
 //! - [`process_clock`]: the CPU time of another process.
-//! - [`files`]: opening files that a user names. [`faults`]: failures on purpose, in tests.
+//! - [`files`]: opens files that a user names. [`faults`]: fault injection for tests.
 
 #![warn(missing_docs)]
 

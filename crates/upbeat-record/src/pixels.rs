@@ -1,12 +1,12 @@
 //! A picture in memory.
 
-/// Pixels in memory that belong to one owner at a time: premultiplied `XRGB8888`, four bytes a pixel in native byte
-/// order, `stride = width * 4`.
+/// Pixels in memory with one owner: premultiplied `XRGB8888`, four bytes a pixel in native byte order, `stride = width
+/// * 4`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PixelBuffer {
-    /// Width in pixels.
+    /// Width in pixels, not negative.
     pub width: i32,
-    /// Height in pixels.
+    /// Height in pixels, not negative.
     pub height: i32,
     /// Rows from the top, without padding.
     pub pixels: Vec<u32>,

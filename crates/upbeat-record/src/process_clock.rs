@@ -1,4 +1,4 @@
-//! How much CPU time another process has used: what tells a client that works from one that waits.
+//! The CPU time that another process has used: it tells a client that works from a client that waits.
 
 use upbeat_timing::time::{Instant, Span};
 
@@ -7,10 +7,11 @@ use upbeat_timing::time::{Instant, Span};
 pub struct ProcessClock(libc::clockid_t);
 
 impl ProcessClock {
-    /// The clock of process `pid`, if the system lets us read it. In a container the number may name nobody here.
+    /// The clock of process `pid`; `None` if the system does not let us read it. The id of a process in a container
+    /// may not exist here.
     #[expect(
         unsafe_code,
-        reason = "two system calls that no safe wrapper has: another process's clock, and reading it"
+        reason = "no safe wrapper has these two calls: get the clock of another process, and read it"
     )]
     pub fn of(pid: i32) -> Option<Self> {
         let mut clock: libc::clockid_t = 0;
@@ -19,7 +20,7 @@ impl ProcessClock {
         (!failed).then_some(ProcessClock(clock)).filter(|clock| clock.read().is_some())
     }
 
-    /// CPU time of all threads since the process began; `None` once it is gone.
+    /// CPU time of all threads since the process began; `None` if the process is gone.
     #[expect(unsafe_code, reason = "see `of`")]
     pub fn read(self) -> Option<Span> {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,4 +1,4 @@
-//! The display devices of the seat.
+//! The DRM devices of the seat: opening, hotplug, and scans of their connectors.
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -26,26 +26,25 @@ use crate::render::{Renderer, Targets};
 use crate::state::State;
 use crate::surface::scanout;
 
-/// How long after a device could not be opened it is tried again, and how often. The kernel registers a device's name some
-/// milliseconds before the device.
+/// A device that cannot be opened is retried after this delay, up to `RETRIES` times, because the kernel registers the
+/// device's name some milliseconds before the device.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;
 
-/// A device number, as udev tells it.
+/// Device number (`st_rdev`), as udev reports it.
 type DeviceId = libc::dev_t;
 
 struct Open {
     id: DeviceId,
     card: Rc<RefCell<Card>>,
-    /// What the seat knows it by.
+    /// The descriptor by which libseat identifies the device.
     descriptor: RawFd,
-    /// Wakes the loop when an output has something to say.
+    /// Event source that wakes the loop when an output of the device has events.
     events: RegistrationToken,
-    /// The renderer may move here. Its monitors wait until that is known.
+    /// A renderer context on this device, while it is being tested. The device's monitors wait for the result.
     drawing: Option<Drawing>,
 }
 
-/// All display devices that are open.
 pub(crate) struct Cards {
     seat: Rc<RefCell<Seat>>,
     open: Vec<Open>,
@@ -56,7 +55,6 @@ impl Cards {
         Cards { seat, open: Vec::new() }
     }
 
-    /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -82,15 +80,15 @@ impl Cards {
     }
 }
 
-/// A device was plugged in while the session runs. udev may tell of it before the kernel lets it be opened: then it is tried
-/// again.
+/// Adds a device that was plugged in while the session runs. Opening is retried, because udev may announce a device
+/// before the kernel lets it be opened.
 pub(super) fn plugged(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId, path: PathBuf) {
-    // Whoever renders for a program opens the other nodes.
+    // Render nodes are opened by the renderer.
     if !is_display_node(&path) {
         return;
     }
     let Err(error) = add(handle, state, id, &path) else { return };
-    tracing::debug!("{}: {error:#}; it is tried again", path.display());
+    tracing::debug!("{}: {error:#}; retrying", path.display());
     let (again, mut tries) = (handle.clone(), RETRIES);
     let retry = move |state: &mut State| {
         tries -= 1;
@@ -104,16 +102,16 @@ pub(super) fn plugged(handle: &LoopHandle<'static, State>, state: &mut State, id
         }
     };
     if let Err(error) = later::after(handle, RETRY_AFTER, retry) {
-        tracing::error!(%error, "a display device is not tried again");
+        tracing::error!(%error, "cannot schedule a retry to open a display device");
     }
 }
 
-/// `/dev/dri/card1`, not `/dev/dri/renderD129`.
+/// Whether the path is a primary node (`/dev/dri/card1`) and not a render node (`/dev/dri/renderD128`).
 fn is_display_node(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"card"))
 }
 
-/// Opens a device; its monitors are lit when that is done.
+/// Starts to open a device. Its monitors are lit once it is open.
 pub(super) fn add(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
@@ -125,7 +123,7 @@ pub(super) fn add(
         return Ok(());
     }
     let seat = session.cards.seat.clone();
-    let descriptor = seat.borrow_mut().open_device(path).context("the seat does not open it")?;
+    let descriptor = seat.borrow_mut().open_device(path).context("the seat cannot open it")?;
     let raw = descriptor.as_raw_fd();
     let opened = open(handle, id, descriptor);
     let (card, events) = opened.inspect_err(|_| seat.borrow_mut().forget(raw))?;
@@ -133,14 +131,14 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Waits until a device is open and its monitors are lit: at the start, when nobody waits for a frame.
+/// Blocks until a device is open and its monitors are lit. Only for the start of the session, when no frame is due.
 pub(super) fn settle(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) -> anyhow::Result<()> {
     let Some(card) = card(state, id) else { return Ok(()) };
     loop {
-        let change = card.borrow_mut().wait().context("it does not answer")?;
+        let change = card.borrow_mut().wait().context("the device does not answer")?;
         let is_settled = matches!(change, Change::Scanned | Change::Unknown(_));
         learn(handle, state, id, &card, change)?;
-        // Programs that start before it is known who draws would not be offered a GPU's memory.
+        // Programs that start before the renderer is chosen would not be offered GPU memory.
         let patience = state.outputs.renderer().map_or(Duration::ZERO, Renderer::patience);
         settle_drawing(handle, state, id, patience);
         if is_settled {
@@ -154,7 +152,7 @@ fn card(state: &State, id: DeviceId) -> Option<Rc<RefCell<Card>>> {
     session.cards.open.iter().find(|open| open.id == id).map(|open| open.card.clone())
 }
 
-/// Takes in what was found out of a device.
+/// Handles all changes that a device has reported.
 fn hear(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId, card: &Rc<RefCell<Card>>) {
     loop {
         let Some(change) = card.borrow_mut().poll() else { return };
@@ -164,7 +162,7 @@ fn hear(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId, ca
     }
 }
 
-/// Whoever composes, for the display devices.
+/// The renderer, as the DRM backend sees it.
 struct Composer(Option<Targets>);
 
 impl Drawer for Composer {
@@ -177,12 +175,13 @@ impl Drawer for Composer {
     }
 
     fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String> {
-        let targets = self.0.as_ref().ok_or("nobody draws")?;
+        let targets = self.0.as_ref().ok_or("there is no renderer")?;
         targets.try_draw(memory).map_err(|error| error.to_string())
     }
 }
 
-/// A renderer that is better off on a device begins to move there. Says whether it does: then the device's monitors wait.
+/// Starts to test a renderer context on this device, if the renderer would gain by moving there. Returns whether a test
+/// has begun: then the device's monitors wait for its result.
 fn begin_to_draw(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
@@ -201,7 +200,7 @@ fn begin_to_draw(
     begins
 }
 
-/// What waited until it is known who draws on a device is done, if that is known by now, or after `patience`.
+/// Scans the device's monitors if the test of its renderer context is finished, or after waiting `patience` for it.
 fn settle_drawing(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId, patience: Duration) {
     let State { outputs, session, .. } = state;
     let Some(open) = session.drm.as_mut().and_then(|session| session.cards.get(id)) else { return };
@@ -211,18 +210,18 @@ fn settle_drawing(handle: &LoopHandle<'static, State>, state: &mut State, id: De
     if open.drawing.is_some() {
         return;
     }
-    // While the session runs its outputs may have yet to hear of what happened before.
+    // While the session runs, outputs of this device may not have handled earlier events yet.
     if patience.is_zero() { scan_soon(handle, id) } else { scan(state, &card) }
 }
 
-/// Has the monitors of a device looked at when its outputs have heard of what happened before.
+/// Scans the device's monitors a little later, so that its outputs have handled earlier events by then.
 fn scan_soon(handle: &LoopHandle<'static, State>, id: DeviceId) {
     let soon = later::after(handle, RETRY_AFTER, move |state| {
         changed(state, id);
         None
     });
     if let Err(error) = soon {
-        tracing::error!(%error, "monitors stay dark");
+        tracing::error!(%error, "cannot schedule a scan of the monitors: they stay dark");
     }
 }
 
@@ -233,47 +232,48 @@ fn open(
 ) -> anyhow::Result<(Rc<RefCell<Card>>, RegistrationToken)> {
     let (heard, events) = calloop::ping::make_ping()?;
     let card = Rc::new(RefCell::new(Card::new(descriptor, heard)?));
-    // What happened to frames, the outputs say themselves in the turn that this starts. The source keeps the device until
-    // that is pulled out: dropped at the end of the session, Smithay would put back what was on screen before, which drivers
-    // refuse; the console does so by itself when the device is closed.
+    // The outputs themselves report the fate of their frames, in the turn that this source starts. The source keeps
+    // the device alive until it is unplugged. If the device were dropped at the end of the session, Smithay would
+    // restore the previous screen contents. Drivers refuse this, and the console does it by itself when the device
+    // is closed.
     let (kept, of_source) = (card.clone(), handle.clone());
     let events = handle.insert_source(events, move |(), (), state| hear(&of_source, state, id, &kept));
-    let events = events.map_err(|error| anyhow::anyhow!("its flips cannot be listened to: {error}"))?;
+    let events = events.map_err(|error| anyhow::anyhow!("cannot watch the events of the device: {error}"))?;
     Ok((card, events))
 }
 
-/// Something was plugged into a device, or pulled out.
+/// Scans a device after a hotplug event.
 pub(super) fn changed(state: &mut State, id: DeviceId) {
     let Some(session) = &state.session.drm else { return };
-    // Another session's device is not asked: that is done when it is ours again.
+    // While another session has the device, do not query it: resuming scans it anyway.
     if session.is_paused() {
         return;
     }
-    // Nor is one whose monitors wait until it is known who draws on it.
+    // Monitors that wait for the test of a renderer context are scanned after it.
     if let Some(open) = session.cards.open.iter().find(|open| open.id == id && open.drawing.is_none()) {
         scan(state, &open.card);
     }
 }
 
-/// The same for all devices.
+/// Like [`changed`], for all devices.
 pub(super) fn look_again(state: &mut State) {
     let Some(session) = &state.session.drm else { return };
     let known = session.cards.open.iter().filter(|open| open.drawing.is_none());
     known.for_each(|open| scan(state, &open.card));
 }
 
-/// A device was pulled out.
+/// Handles the removal of a device.
 pub(super) fn removed(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) {
     let Some(card) = let_go(handle, state, id) else { return };
     let Some(session) = &state.session.drm else { return };
     let left = session.cards.open.iter().find_map(|open| open.card.borrow().device().cloned());
-    // The outputs hear of it from their displays.
+    // The outputs learn of the removal from their displays.
     card.borrow_mut().unplug();
     syncobj::device_removed(state, left.as_ref());
     draw_elsewhere(handle, state, &card.borrow());
 }
 
-/// Gives a device back to the seat.
+/// Closes a device and gives it back to the seat.
 fn let_go(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) -> Option<Rc<RefCell<Card>>> {
     let cards = &mut state.session.drm.as_mut()?.cards;
     let index = cards.open.iter().position(|open| open.id == id)?;
@@ -286,8 +286,8 @@ fn let_go(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) 
     Some(card)
 }
 
-/// OpenGL ES drew on a device that is gone: it moves to another, or off screen. What it drew into on other devices, it may
-/// not reach from there: their monitors are lit anew.
+/// Moves OpenGL ES to another device, or off screen, if it used the device that is `gone`. The new context cannot reach
+/// the buffers that it had on other devices, so their monitors are lit again with new buffers.
 fn draw_elsewhere(handle: &LoopHandle<'static, State>, state: &mut State, gone: &Card) {
     match state.outputs.renderer_mut().map(|renderer| renderer.leave(gone.number())) {
         Some(Ok(true)) => tracing::info!(driver = gone.driver(), "OpenGL ES has left the device that is gone"),
@@ -300,17 +300,17 @@ fn draw_elsewhere(handle: &LoopHandle<'static, State>, state: &mut State, gone: 
         begin_to_draw(handle, state, *id, card);
         card.borrow_mut().unplug();
     }
-    // Not before their outputs have heard of it.
+    // Only after the outputs of these devices have handled the removal.
     let lit = later::after(handle, RETRY_AFTER, |state| {
         look_again(state);
         None
     });
     if let Err(error) = lit {
-        tracing::error!(%error, "monitors stay dark");
+        tracing::error!(%error, "cannot schedule a scan of the monitors: they stay dark");
     }
 }
 
-/// Has the monitors of a device looked at.
+/// Starts a scan of the device's connectors.
 fn scan(state: &State, card: &Rc<RefCell<Card>>) {
     let config = state.session.config.config().clone();
     let wish = move |name: &str, identity: Option<&Identity>| {
@@ -321,7 +321,10 @@ fn scan(state: &State, card: &Rc<RefCell<Card>>) {
     card.borrow().scan(wish, Box::new(drawer));
 }
 
-/// Something was found out of a device. An error: it cannot be used.
+/// Handles a change that a device has reported.
+///
+/// # Errors
+/// The device cannot be used.
 fn learn(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
@@ -346,14 +349,13 @@ fn learn(
         Change::Unplugged(name) => tracing::info!(output = name, "monitor unplugged"),
         Change::Unusable(name, error) => tracing::error!(output = name, %error, "a monitor cannot be used"),
         Change::Unknown(error) => {
-            tracing::error!(driver = card.borrow().driver(), %error, "the monitors are not known");
+            tracing::error!(driver = card.borrow().driver(), %error, "cannot list the monitors");
         }
         Change::Scanned => {}
     }
     Ok(())
 }
 
-/// There is one more monitor.
 fn light(state: &mut State, device: DeviceId, output: DrmOutput) {
     let name = output.name().to_owned();
     let mode = crate::session::outputs::mode_of(&output);

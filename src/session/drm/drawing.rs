@@ -1,11 +1,12 @@
-//! Who draws for the display devices: a renderer that is better off on one of them moves there.
+//! Moves the renderer to a display device if it is better off there, after testing a context on that device.
 //!
 //! ```text
-//!   opened ─► a context on it begins ┊ its own thread ┊ ─► it draws: adopted ──────────► monitors are lit
-//!                                                       └► it does not, or too late ──┘
+//!   opened ─► context started  ┊ its own thread ┊ ─► it works: adopted ─────────────► monitors are lit
+//!                                                 └► it fails, or is too late ──────┘
 //! ```
 //!
-//! The device's monitors wait for that, since it says which buffers they have. At the start of a session all wait.
+//! The device's monitors wait for the result, because it determines which buffers they use. At the start of a session
+//! the whole session waits.
 
 use std::time::Duration;
 
@@ -17,14 +18,14 @@ use crate::render::{Outcome, Prospect, Renderer, SLOW};
 use crate::session::renderer::say;
 use crate::state::State;
 
-/// A context on a device that may be drawn with, and what wakes the loop when that is known.
+/// A test of a renderer context on a device, and the event source that wakes the loop when the result is known.
 pub(super) struct Drawing {
     prospect: Prospect,
     woken: RegistrationToken,
 }
 
-/// A renderer that is better off on `card` begins to move there; `known` is called when it is known whether it can. `None`:
-/// it stays where it is.
+/// Starts to test a context on `card`, if the renderer would gain by moving there. `known` is called when the result is
+/// known. `None`: the renderer stays where it is.
 pub(super) fn begin(
     handle: &LoopHandle<'static, State>,
     renderer: &mut Renderer,
@@ -55,13 +56,13 @@ fn try_to_begin(
     let (wake, heard): (Ping, _) = make_ping()?;
     let prospect = renderer.prospect(open, card.number(), Some(wake))?;
     let woken = handle.insert_source(heard, move |(), (), state| known(state));
-    let woken = woken.map_err(|error| anyhow::anyhow!("it is not heard of: {error}"))?;
+    let woken = woken.map_err(|error| anyhow::anyhow!("its result cannot be waited for: {error}"))?;
     Ok(Some(Drawing { prospect, woken }))
 }
 
 impl Drawing {
-    /// The renderer moves if it is known by now that it can, or after `patience`, which may be none: then it comes back if
-    /// that is not known. `driver`: the device's.
+    /// Adopts the tested context if it works. Waits for the result for at most `patience`. With a `patience` of
+    /// zero, a test that is still running is returned. `driver` is the name of the device's driver.
     pub fn settle(
         self,
         handle: &LoopHandle<'static, State>,
@@ -71,11 +72,11 @@ impl Drawing {
     ) -> Option<Self> {
         let Drawing { prospect, woken } = self;
         match prospect.outcome(patience) {
-            // Woken for nothing.
+            // Spurious wake-up.
             Outcome::Open(prospect) if patience.is_zero() => return Some(Drawing { prospect, woken }),
             Outcome::Open(prospect) => stays(renderer, driver, SLOW, prospect),
             Outcome::Failed(prospect, reason) => stays(renderer, driver, &reason, prospect),
-            // Another device was faster.
+            // A context on another device was ready first.
             Outcome::Proven(proven) if !renderer.wants_device() => renderer.give_up(proven, String::new()),
             Outcome::Proven(proven) => {
                 renderer.adopt(proven);
@@ -86,14 +87,14 @@ impl Drawing {
         None
     }
 
-    /// The device is gone.
+    /// Abandons the test because the device is gone.
     pub fn give_up(self, handle: &LoopHandle<'static, State>, renderer: &mut Renderer) {
         handle.remove(self.woken);
         renderer.give_up(self.prospect, "the device is gone".to_owned());
     }
 }
 
-/// A device is not drawn on: says who draws instead, and why.
+/// Gives up the context on this device, and logs which renderer is used instead and why.
 fn stays(renderer: &mut Renderer, driver: &str, reason: &str, prospect: Prospect) {
     renderer.give_up(prospect, format!("{driver}: {reason}"));
     say_who_stays(renderer, driver, reason);

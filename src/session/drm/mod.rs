@@ -1,5 +1,5 @@
-//! A session on the displays of this machine: the seat, its display devices and its input devices, which all come and
-//! go while it runs.
+//! A session on the displays of this machine: the seat, its display devices and its input devices. All of them can come
+//! and go while the session runs.
 //!
 //! ```text
 //!   udev ──► cards ──► connectors ──► outputs          libinput ──► input::handle
@@ -30,23 +30,22 @@ use crate::state::State;
 use cards::Cards;
 use upbeat_timing::id::OutputId;
 
-/// What a session on real displays holds.
 pub(super) struct DrmSession {
     seat: Rc<RefCell<Seat>>,
     cards: Cards,
     devices: Rc<RefCell<Devices>>,
-    /// Outputs that were switched off because another session has the seat; `None`: it is ours.
+    /// Outputs that were switched off because another session has the seat; `None`: this session has it.
     paused: Option<Vec<OutputId>>,
 }
 
-/// Takes the seat, lights every monitor that is plugged in, and listens to every input device.
+/// Opens the seat, lights every connected monitor, and watches every input device.
 pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Result<()> {
     let seat = Rc::new(RefCell::new(Seat::open()?));
     let name = seat.borrow().name().to_owned();
-    let udev = UdevBackend::new(&name).with_context(|| format!("udev does not tell the display devices of {name}"))?;
+    let udev = UdevBackend::new(&name).with_context(|| format!("udev does not list the display devices of {name}"))?;
     let first = primary_gpu(&name).ok().flatten();
     let mut found: Vec<_> = udev.device_list().map(|(id, path)| (id, path.to_owned())).collect();
-    // The one that the firmware used comes first: its outputs lie to the left.
+    // The device that the firmware used comes first: its outputs lie to the left.
     found.sort_by_key(|(id, path)| (Some(path) != first.as_ref(), *id));
     anyhow::ensure!(!found.is_empty(), "there is no display device on {name}: is a driver loaded (see /dev/dri)?");
 
@@ -70,14 +69,14 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
         devices.borrow_mut().dispatch(state);
         PostAction::Continue
     };
-    state.session.waiting.listen(Heard::Input, descriptor, heard).context("input devices cannot be listened to")?;
+    state.session.waiting.listen(Heard::Input, descriptor, heard).context("cannot watch the input devices")?;
     let for_udev = handle.clone();
     let heard = move |event: UdevEvent, _: &mut (), state: &mut State| match event {
         UdevEvent::Added { device_id, path } => cards::plugged(&for_udev, state, device_id, path),
         UdevEvent::Changed { device_id } => cards::changed(state, device_id),
         UdevEvent::Removed { device_id } => cards::removed(&for_udev, state, device_id),
     };
-    handle.insert_source(udev, heard).map_err(|error| anyhow::anyhow!("udev cannot be listened to: {error}"))?;
+    handle.insert_source(udev, heard).map_err(|error| anyhow::anyhow!("cannot watch udev: {error}"))?;
     Ok(())
 }
 
@@ -101,10 +100,10 @@ fn listen_to_seat(handle: &LoopHandle<'static, State>, seat: &Rc<RefCell<Seat>>)
     };
     let source = Generic::new(descriptor, Interest::READ, calloop::Mode::Level);
     let inserted = handle.insert_source(source, heard);
-    inserted.map(|_| ()).map_err(|error| anyhow::anyhow!("the seat cannot be listened to: {error}"))
+    inserted.map(|_| ()).map_err(|error| anyhow::anyhow!("cannot watch the seat: {error}"))
 }
 
-/// Another session wants the seat.
+/// Gives up the devices because another session wants the seat.
 fn pause(state: &mut State) {
     let Some(session) = &mut state.session.drm else { return };
     if session.paused.is_some() {
@@ -112,8 +111,8 @@ fn pause(state: &mut State) {
     }
     let (devices, seat) = (session.devices.clone(), session.seat.clone());
     session.paused = Some(Vec::new());
-    // The seat may have taken them away already: nothing is asked of them any more. A flip that is under way ends by
-    // itself, and its event is for nobody.
+    // The seat may have revoked the devices already, so they are not used any more. A pending flip completes by
+    // itself, and its event is ignored.
     session.cards.pause();
     devices.borrow_mut().suspend(state);
     let lit = power::wanted(state);
@@ -122,12 +121,12 @@ fn pause(state: &mut State) {
         session.paused = Some(lit);
     }
     if let Err(error) = seat.borrow_mut().acknowledge() {
-        tracing::error!(%error, "the seat cannot be left");
+        tracing::error!(%error, "cannot release the seat to the other session");
     }
     tracing::info!("another session has the seat");
 }
 
-/// The seat is ours again.
+/// Takes up the devices again because the seat is ours again.
 fn resume(state: &mut State) {
     let Some(session) = &mut state.session.drm else { return };
     let Some(lit) = session.paused.take() else { return };
@@ -135,21 +134,20 @@ fn resume(state: &mut State) {
     let devices = session.devices.clone();
     devices.borrow_mut().resume(state);
     lit.into_iter().for_each(|id| power::set(state, id, true));
-    // Monitors may have come and gone meanwhile.
+    // Monitors may have been plugged in or unplugged meanwhile.
     cards::look_again(state);
     tracing::info!("the seat is ours again");
 }
 
 impl DrmSession {
-    /// Shows another mode on the output called `name`, if it is one of ours.
+    /// Switches the output called `name` to another mode; `None` if it is not a monitor of this session.
     pub(super) fn set_mode(&mut self, name: &str, mode: OutputMode) -> Option<Result<Option<ModeId>, String>> {
         self.cards.set_mode(name, wish(mode))
     }
 
-    /// Asks for another virtual terminal.
     pub(super) fn switch_terminal(&mut self, number: u32) {
         if let Err(error) = self.seat.borrow_mut().switch_terminal(number) {
-            tracing::warn!(%error, number, "the virtual terminal cannot be switched");
+            tracing::warn!(%error, number, "cannot switch the virtual terminal");
         }
     }
 

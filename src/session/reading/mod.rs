@@ -1,10 +1,10 @@
-//! How clients are read: all that is there, once in a turn of the loop, unless somebody floods. Who does is muted, and
-//! has his turns when nobody waits for the compositor.
+//! Reads the requests of clients once in each turn of the loop, and throttles clients that flood. A throttled client is
+//! not read during its pause, and then gets a turn when no other client is waiting for the compositor.
 //!
 //! ```text
 //!  flooder   ████████████████████████████████████████████████████████   always something to read
 //!  victim         ▽ callback ░░░░░ commit ▆ │latch▕ light ▽ callback
-//!  his turns ▆▆▆ ▆                                ▆    ▆       (after a latch, while the next thing to do is far enough)
+//!  its turns ▆▆▆ ▆                                ▆    ▆     (after a latch, if the next thing to do is far enough)
 //! ```
 
 mod muting;
@@ -29,81 +29,83 @@ use stuck::Stuck;
 use throttle::Throttle;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// A flooder has a turn that long after his pause even if others are kept waiting by it: between two refreshes and three
-/// at 60 Hz, so that a busy screen does not starve him.
+/// A throttled client gets a turn this long after its pause even if other clients are kept waiting by it, so that a
+/// busy screen does not starve it. Between two and three refreshes at 60 Hz.
 const LONGEST_WAIT: Span = Span::from_millis(40);
-/// A turn may take so many times what it took lately.
+/// A turn may take this many times as long as recent turns have taken.
 const MARGIN: i64 = 2;
-/// The part of a turn's expected cost that each further turn takes away from it, as long as none costs as much again: one
-/// that another process got into must not stand in the way of the next for long.
+/// The expected cost of a turn falls by this fraction with each cheaper turn. So a turn that was long because another
+/// process interrupted it does not delay the next turns for long.
 const FORGET: i64 = 8;
-/// No turn is expected to take longer: twice that fits between a latch and the next frame's start at 60 Hz.
+/// Upper bound of the expected cost of a turn: twice this fits between a latch and the start of the next frame at 60
+/// Hz.
 const LONGEST_TURN: Span = Span::from_millis(5);
 
-/// Until it is looked whether a client reads on that is behind: one that was busy for some refreshes hears the rest soon. Then twice
-/// as long, and so on.
+/// Delay until the first check whether a client with gathered messages reads again: a client that was busy for some
+/// refreshes gets them soon. The delay doubles with each check.
 const FIRST_LOOK: Span = Span::from_millis(4);
-/// The longest time between two looks: a client that is stopped for hours costs ten wake-ups a second.
+/// Longest time between two checks: a client that is stopped for hours costs ten wake-ups a second.
 const LAST_LOOK: Span = Span::from_millis(100);
 
-/// How clients are read.
+/// Reads requests from clients and writes events to them.
 #[derive(Debug, Default)]
 pub struct Reading {
     display: Option<Rc<RefCell<Display<State>>>>,
-    /// Whom something is to be written to.
+    /// Clients with events to be written.
     unsent: Option<Unsent>,
-    /// When it is looked whether those read on for whom messages are gathered.
+    /// Time of the next check whether clients with gathered messages read again.
     looks_at: Option<Instant>,
-    /// Between the last look and the next.
+    /// Time between the last check and the next.
     between_looks: Span,
     listening: Option<Listening>,
     all: Throttle,
-    /// Lately more was read than without a pause is: it is looked who says so much.
+    /// Reading all clients has recently taken longer than its burst allows: find out which client floods.
     is_flooded: bool,
-    /// What those say who have spoken meanwhile.
+    /// Time spent reading each source, while some client may flood.
     accounts: HashMap<Source, Throttle>,
-    /// Who says what cannot be understood.
+    /// Clients whose messages libwayland cannot read.
     stuck: Stuck,
-    /// Who floods, and is not listened to; with the end of his pause.
+    /// Throttled clients, with the end of each pause.
     muted: Vec<(Instant, Suspect)>,
-    /// What a turn takes, at most, lately.
+    /// Expected cost of a turn: the recent maximum.
     cost: Span,
 }
 
-/// Begins to read clients.
+/// Starts to read clients.
 ///
 /// # Errors
-/// When the process has no descriptors left.
+/// The process has no descriptors left.
 pub(super) fn listen(state: &mut State, display: Display<State>) -> anyhow::Result<()> {
-    let listening = Listening::of(&display).context("clients cannot be listened to")?;
+    let listening = Listening::of(&display).context("cannot watch the clients")?;
     let heard = |state: &mut State| {
         read(state);
         PostAction::Continue
     };
-    state.session.waiting.listen(Heard::Clients, &display, heard).context("clients cannot be listened to")?;
+    state.session.waiting.listen(Heard::Clients, &display, heard).context("cannot watch the clients")?;
     let reading = &mut state.session.reading;
     reading.unsent = Some(Unsent::on(&display.handle()));
     (reading.listening, reading.display) = (Some(listening), Some(Rc::new(RefCell::new(display))));
     Ok(())
 }
 
-/// Reads clients once, and mutes those who flood. Whether somebody has asked for something, or something has ended whose
-/// end was made known here, if not before.
+/// Reads all readable clients once, and throttles clients that flood. Returns whether a client has sent a request, or
+/// an object or a client has ended, since the last call.
 fn read(state: &mut State) -> bool {
     let Some(display) = state.session.reading.display.clone() else { return false };
     let before = state.session.reading.suspects();
     let handle = state.display_handle.clone();
     protocol::offers::cover(&handle);
     let unread = stuck::look(&handle, &before);
-    // Who is connected besides is nobody's doing who speaks.
+    // Taken after `look`: its cost grows with the number of connected clients, and the readable clients must not
+    // pay for it.
     let start = state.clock.now();
     {
         let _counting = (!unread.is_empty()).then(|| Counting::on(&handle));
         if let Err(error) = display.borrow_mut().dispatch_clients(state) {
-            tracing::error!(%error, "clients cannot be listened to");
+            tracing::error!(%error, "cannot read clients");
         }
     }
-    // Who is ended after this is let go of when clients are read the next time.
+    // A client that is disconnected from here on is cleaned up by the next read.
     let asked = state.session.reading.unsent.as_ref().is_none_or(Unsent::take_asked);
     let end = state.clock.now();
     let costs: Vec<_> = unread.iter().map(stuck::Unread::cost).collect();
@@ -112,8 +114,8 @@ fn read(state: &mut State) -> bool {
     asked
 }
 
-/// Writes to clients what they were told in this turn. Returns when it is to be looked whether those read on for whom messages
-/// are gathered, unless [`next_look`] has said so before.
+/// Writes the events of this turn to the clients. Returns the time of the next check on gathered messages if it is new,
+/// that is, if [`next_look`] has not returned it yet.
 pub(super) fn write(state: &mut State) -> Option<Instant> {
     let reading = &mut state.session.reading;
     let unsent = reading.unsent.as_mut()?;
@@ -126,7 +128,7 @@ pub(super) fn write(state: &mut State) -> Option<Instant> {
     reading.looks_at
 }
 
-/// Writes what was gathered to clients that have read on, if it is time to look.
+/// Writes gathered messages to clients that read again, if a check is due.
 pub(super) fn write_gathered(state: &mut State) {
     let reading = &mut state.session.reading;
     if let Some(unsent) = &mut reading.unsent
@@ -138,29 +140,30 @@ pub(super) fn write_gathered(state: &mut State) {
     }
 }
 
-/// When it is to be looked whether those read on for whom messages are gathered.
+/// Time of the next check whether clients with gathered messages read again.
 pub(super) fn next_look(state: &State) -> Option<Instant> {
     state.session.reading.looks_at
 }
 
-/// Lets go of objects that ended with an event of ours (callbacks, presentation feedback), if there are any. Clients are
-/// read on the way: whether there is something that has to be acted upon.
+/// Destroys objects that an event has ended (callbacks, presentation feedback), if there are any. This also reads
+/// clients: returns whether there are new requests to act on.
 ///
-/// The server library does so when it reads clients the next time, and wakes us up for that a millisecond after the
-/// events are sent: twice in a refresh of each client, unless it is done before.
+/// The server library destroys these objects when it next reads clients, and wakes the loop for this a millisecond
+/// after the events are sent. This would cost two wake-ups in each refresh of each client, so it is done before.
 pub(super) fn bury_objects(state: &mut State) -> bool {
     state.outputs.take_objects_ended() && read(state)
 }
 
 impl Reading {
-    /// Those who are about to be read, while somebody floods.
+    /// The clients about to be read, while some client may flood. Otherwise empty.
     fn suspects(&self) -> Vec<Suspect> {
         let listening = self.listening.as_ref().filter(|_| self.is_flooded || !self.accounts.is_empty());
         listening.map(Listening::suspects).unwrap_or_default()
     }
 
-    /// Those who spoke `before` were read from `start` to `end`. What the requests of each took is his; those of whom that is not
-    /// known share all of it. Who has had more than his share of the time is muted, with all the connections of his process.
+    /// Accounts for a read of the clients `before`, from `start` to `end`. A client pays for the time of its own
+    /// requests (`costs`); clients whose cost is unknown each pay an equal share of the whole time. A client that
+    /// has exceeded its share is throttled, and so are all connections of its process.
     fn was_read(&mut self, before: &[Suspect], costs: &[(Speaker, Span)], start: Instant, end: Instant) {
         self.is_flooded = self.all.is_flooded(start, end);
         let Some(listening) = self.listening.as_ref().filter(|_| !before.is_empty()) else { return };
@@ -169,7 +172,8 @@ impl Reading {
             let its = costs.iter().find(|(known, _)| known == speaker).map_or(each, |(_, took)| *took);
             let pause = self.accounts.entry(*source).or_default().read(end - its, end);
             let Some(until) = pause.filter(|_| listening.mute(*speaker)) else { continue };
-            // Who has one share speaks with one voice at a time: the others of his process wait as long, and go first then.
+            // The connections of a process share one budget, so only one of them is read at a time. The
+            // other connections wait as long, and are read first after it.
             let others = self.muted.iter_mut().filter(|(_, other)| other.source == *source);
             others.for_each(|(turn, _)| *turn = (*turn).max(until));
             self.muted.push((until + Span::from_nanos(index as i64 + 1), before[index]));
@@ -181,12 +185,13 @@ impl Reading {
         }
     }
 
-    /// The end of the first pause, and whose it is in the list.
+    /// The end of the first pause, with its index in the list.
     fn next_turn(&self) -> Option<(Instant, usize)> {
         self.muted.iter().enumerate().map(|(index, (until, _))| (*until, index)).min()
     }
 
-    /// Listens to the next of those who are muted and whose pause is over. Whether there was one with something to say.
+    /// Reads throttled clients again whose pause is over, up to the first with something to read. Returns whether
+    /// there was such a client.
     fn give_a_turn(&mut self, now: Instant) -> bool {
         let Some(listening) = &self.listening else { return false };
         while let Some((_, index)) = self.next_turn().filter(|(until, _)| *until <= now) {
@@ -194,7 +199,8 @@ impl Reading {
             if listening.unmute(speaker) && listening.speaking().contains(&speaker) {
                 return true;
             }
-            // One who had nothing to say in his pause only had much to say once, as a program that starts. Or he is gone.
+            // A client that sent nothing during its pause only sent a lot once, as a starting program does.
+            // Or it is gone.
             if !self.muted.iter().any(|(_, other)| other.source == source) {
                 self.accounts.remove(&source);
             }
@@ -203,7 +209,8 @@ impl Reading {
     }
 }
 
-/// Lets one who floods have a turn if it is time; else says when it will be. `next`: when there is something else to do.
+/// Gives a throttled client a turn if it is due; otherwise returns when it will be. `next`: the time of the next other
+/// work.
 pub(super) fn read_on(state: &mut State, next: Option<Instant>) -> Option<Instant> {
     let reading = &state.session.reading;
     let (until, _) = reading.next_turn()?;
@@ -229,10 +236,10 @@ mod tests {
     use super::*;
 
     const START: Instant = Instant::from_nanos(1_000_000_000);
-    /// A reading that is more than anybody may have at once.
+    /// Longer than any client may be read at once.
     const LONG: Span = Span::from_millis(5);
 
-    /// A display with one client, which has spoken and was read for a long time.
+    /// A display with one client that was just read for a long time.
     fn flooded() -> (Display<()>, UnixStream, Reading, Instant) {
         let mut display = Display::<()>::new().unwrap();
         let (mut client, ours) = UnixStream::pair().unwrap();
@@ -243,11 +250,11 @@ mod tests {
         let before = reading.suspects();
         display.dispatch_clients(&mut ()).unwrap();
         reading.was_read(&before, &[], START, START + LONG);
-        let (until, _) = reading.next_turn().expect("he is muted");
+        let (until, _) = reading.next_turn().expect("it is throttled");
         (display, client, reading, until)
     }
 
-    /// Connections of the process `pid`, as far as their reading is concerned.
+    /// The readable connections, as if they all came from process `pid`.
     fn of_process(reading: &Reading, pid: i32) -> Vec<Suspect> {
         let source = Source::Process(rustix::process::Pid::from_raw(pid).unwrap());
         reading.suspects().into_iter().map(|suspect| Suspect { source, ..suspect }).collect()
@@ -272,7 +279,7 @@ mod tests {
             if now >= START + Span::from_seconds(1) {
                 break;
             }
-            // One who is not read has no room for more.
+            // The socket of a client that is not read becomes full.
             clients.iter_mut().for_each(|client| _ = client.write(&SYNC.map(u32::to_ne_bytes).concat()));
             let before = of_process(&reading, 4_711);
             display.dispatch_clients(&mut ()).unwrap();
@@ -288,7 +295,7 @@ mod tests {
             }
         }
         assert!(read < Span::from_millis(150), "an eighth of the time: {read}");
-        assert!(read > Span::from_millis(5), "and not nothing: {read}");
+        assert!(read > Span::from_millis(5), "but not nothing: {read}");
     }
 
     #[test]
@@ -303,10 +310,10 @@ mod tests {
         });
         let listening = Some(Listening::of(&display).unwrap());
         let mut reading = Reading { listening, is_flooded: true, ..Reading::default() };
-        // A request of 65 532 bytes, and the first 8 000 of them.
+        // The header of a request of 65 532 bytes, and the first 8 000 bytes of its body.
         bad.write_all(&[1, 0xfffc_0000_u32].map(u32::to_ne_bytes).concat()).unwrap();
         bad.write_all(&[0; 8_000]).unwrap();
-        /// A turn of a loop that has much to do.
+        /// Duration of a turn of a busy loop.
         const TURN: Span = Span::from_millis(15);
         let mut turns = 0;
         while reading.suspects().iter().any(|_| turns < 200) {
@@ -324,7 +331,7 @@ mod tests {
         let _ = std::io::Read::read_to_end(&mut bad, &mut heard);
         assert!(String::from_utf8_lossy(&heard).contains("a message of more than 4096 bytes"), "{heard:?}");
         let mut heard = [0; 12];
-        std::io::Read::read_exact(&mut good, &mut heard).expect("the other one is answered");
+        std::io::Read::read_exact(&mut good, &mut heard).expect("the other client is answered");
     }
 
     /// `wl_display.sync`.
@@ -338,7 +345,7 @@ mod tests {
     fn one_who_goes_on_to_flood_has_his_turn_when_his_pause_is_over_and_pauses_again() {
         let (_display, mut client, mut reading, until) = flooded();
         speak(&mut client);
-        assert!(!reading.give_a_turn(START + LONG), "he pauses");
+        assert!(!reading.give_a_turn(START + LONG), "it pauses");
         assert_eq!(reading.suspects(), []);
         assert!(reading.give_a_turn(until));
         let before = reading.suspects();
@@ -350,13 +357,13 @@ mod tests {
     #[test]
     fn one_who_only_had_much_to_say_once_is_read_like_everybody_after_his_pause() {
         let (_display, mut client, mut reading, until) = flooded();
-        assert!(!reading.give_a_turn(until), "he has nothing to say");
+        assert!(!reading.give_a_turn(until), "it has sent nothing");
         assert!(reading.muted.is_empty() && reading.accounts.is_empty());
         speak(&mut client);
         reading.is_flooded = true;
         let before = reading.suspects();
         reading.was_read(&before, &[], until, until + Span::from_millis(1));
-        assert!(reading.muted.is_empty(), "he may speak");
+        assert!(reading.muted.is_empty(), "it is not throttled");
     }
 
     #[test]

@@ -1,14 +1,14 @@
-//! Which clients are not listened to for a while.
+//! Stops and resumes reading single clients, by changing libwayland's epoll.
 //!
-//! libwayland reads all clients that its event loop finds readable, and has no word for leaving one out. But the loop is
-//! an epoll whose descriptor it gives out to be waited for, and whoever holds that may change what is waited for: a muted
-//! client stays in the set, and only what it says is no news. That it hangs up still is. Which socket of libwayland's is
-//! whose the kernel tells (proc(5), `fdinfo` of an epoll), so nothing is assumed of libwayland but that it uses an epoll.
-//! Where that is not so, or without /proc, nobody is muted.
+//! libwayland reads every client that its event loop finds readable, and has no call to leave a client out. But its
+//! loop is an epoll, and libwayland hands out the descriptor, so that we can change the events waited for. A muted
+//! client stays in the set, but input from it no longer counts; a hang-up still does. The kernel says which socket in
+//! the epoll belongs to which event data (proc(5), `fdinfo` of an epoll). So the only assumption about libwayland is
+//! that it uses an epoll. Without an epoll or without /proc, no client is muted.
 //!
 //! ```text
-//!  our loop ── waits for ──► libwayland's epoll ── IN ──► socket of the victim    data: p     │ what a wait returns
-//!                                               ── —  ──► socket of the flooder   data: q     │ names a socket: `data`
+//!  our loop ── waits for ──► libwayland's epoll ── IN ──► socket of the victim    data: p     │ an event of the epoll
+//!                                               ── —  ──► socket of the flooder   data: q     │ names its socket
 //! ```
 
 use std::fs::File;
@@ -20,26 +20,26 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::process::Pid;
 use rustix::time::Timespec;
 
-/// Clients asked for in one go who speaks. With more of them speaking at once, the rest is asked for the next time.
+/// Readable clients that are listed at a time. If more are readable at once, the next read lists the rest.
 const AT_ONCE: usize = 64;
 
-/// Room for what the kernel says of a hundred sockets, in bytes. What is longer is read in more than one go.
+/// Read size for `fdinfo` in bytes: enough for a hundred sockets. Longer contents take several reads.
 const ROOM: usize = 8_192;
 
-/// Somebody that libwayland listens to: what its epoll says of him.
+/// A client connection, identified by its event data in libwayland's epoll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Speaker(u64);
 
-/// Whose share of the time a speaker's reading is: all connections of a process have one.
+/// The owner of a share of the reading time: all connections of a process have one share together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Source {
-    /// The process that made the connection.
+    /// The client process, by `SO_PEERCRED`.
     Process(Pid),
-    /// The connection alone: this process made it, or nobody knows who did.
+    /// A single connection: this process opened it, or the opener is unknown.
     Connection(Speaker),
 }
 
-/// Somebody who is about to be read.
+/// A client that is about to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Suspect {
     pub(in crate::session) speaker: Speaker,
@@ -47,58 +47,59 @@ pub(super) struct Suspect {
     pub(in crate::session) source: Source,
 }
 
-/// libwayland's event loop.
+/// The epoll of libwayland's event loop.
 #[derive(Debug)]
 pub(super) struct Listening {
     epoll: OwnedFd,
-    /// What the kernel says of it: kept open, since on a busy screen it is read with each reading of the clients.
+    /// `fdinfo` of the epoll. Kept open, because on a busy screen it is read with each read of the clients.
     told: Option<File>,
 }
 
 impl Listening {
-    /// What `display`'s event loop listens to.
+    /// The event loop of `display`.
     ///
     /// # Errors
-    /// When the process has no descriptors left.
+    /// The process has no descriptors left.
     pub fn of(display: impl AsFd) -> io::Result<Self> {
         let epoll = display.as_fd().try_clone_to_owned()?;
         let told = File::open(format!("/proc/self/fdinfo/{}", epoll.as_raw_fd())).ok();
         Ok(Listening { epoll, told })
     }
 
-    /// Those who have said something that was not read, without those who are muted.
+    /// The readable clients, without muted clients.
     pub fn speaking(&self) -> Vec<Speaker> {
         let mut events = Vec::with_capacity(AT_ONCE);
-        // Of whom is not known that he floods, he is not muted.
+        // If the wait fails, the list is empty: only clients known to flood are muted.
         let _ = epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&Timespec::default()));
-        // Whose socket has room, after he was unmuted, has said nothing.
+        // EPOLLOUT alone, after unmuting, is not input: skip it.
         let speaking = events.iter().filter(|event| { event.flags } != EventFlags::OUT);
         speaking.map(|event| Speaker(event.data.u64())).collect()
     }
 
-    /// What this one says is no news any more, until [`unmute`](Self::unmute). Whether that could be done.
+    /// Ignores input from this client until [`unmute`](Self::unmute). Returns whether this was possible.
     pub fn mute(&self, speaker: Speaker) -> bool {
         self.listen_for(speaker, EventFlags::empty())
     }
 
-    /// Hears this one again. Whether he is still there.
+    /// Reads this client again. Returns whether it is still connected.
     ///
-    /// If libwayland has something left to send to him it waits for room in his socket, too, which a muted one had no
-    /// part in; that it finds some without need makes it set right itself what it waits for.
+    /// EPOLLOUT is included because libwayland also waits for room in a client's socket if it has events left to
+    /// send, and muting has removed this. If libwayland does not need it, it removes EPOLLOUT by itself at the
+    /// first wake-up.
     pub fn unmute(&self, speaker: Speaker) -> bool {
         self.listen_for(speaker, EventFlags::IN | EventFlags::OUT)
     }
 
-    #[expect(unsafe_code, reason = "the descriptor that is changed in the epoll is libwayland's")]
+    #[expect(unsafe_code, reason = "the descriptor belongs to libwayland")]
     fn listen_for(&self, speaker: Speaker, what: EventFlags) -> bool {
         let Some(socket) = self.socket(speaker) else { return false };
-        // SAFETY: it was in the epoll a moment ago, so libwayland has it open; only this thread closes clients, and it is
-        // borrowed for this call alone.
+        // SAFETY: the socket was in the epoll a moment ago, so libwayland has it open. Only this thread closes
+        // clients, and the borrow lasts for this call alone.
         let socket = unsafe { BorrowedFd::borrow_raw(socket) };
         epoll::modify(&self.epoll, socket, EventData::new_u64(speaker.0), what).is_ok()
     }
 
-    /// Those who have said something, with all that is known of them.
+    /// The readable clients, with the socket and the process of each where they are known.
     pub fn suspects(&self) -> Vec<Suspect> {
         let speakers = self.speaking();
         let sockets = self.sockets(&speakers);
@@ -110,7 +111,6 @@ impl Listening {
         speakers.iter().map(suspect).collect()
     }
 
-    /// The sockets of these.
     fn sockets(&self, speakers: &[Speaker]) -> Vec<(Speaker, RawFd)> {
         if speakers.is_empty() {
             return Vec::new();
@@ -120,13 +120,13 @@ impl Listening {
         targets.filter(|(speaker, _)| speakers.contains(speaker)).collect()
     }
 
-    /// The descriptor in the epoll.
+    /// The client's descriptor in the epoll.
     fn socket(&self, speaker: Speaker) -> Option<RawFd> {
         self.sockets(&[speaker]).first().map(|(_, socket)| *socket)
     }
 }
 
-/// What is in a file of the kernel's now; as much of it as could be read.
+/// Reads a `/proc` file from its start, as far as that succeeds.
 fn text_of(file: &File) -> String {
     let (mut text, mut length) = (Vec::new(), 0);
     loop {
@@ -140,15 +140,15 @@ fn text_of(file: &File) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Who made the connection.
-#[expect(unsafe_code, reason = "the socket is libwayland's")]
+/// The process that opened the connection.
+#[expect(unsafe_code, reason = "the socket belongs to libwayland")]
 fn process(socket: RawFd) -> Option<Pid> {
-    // SAFETY: it was in libwayland's epoll a moment ago, and only this thread closes clients.
+    // SAFETY: the socket was in libwayland's epoll a moment ago, and only this thread closes clients.
     let socket = unsafe { BorrowedFd::borrow_raw(socket) };
     rustix::net::sockopt::socket_peercred(socket).ok().map(|credentials| credentials.pid)
 }
 
-/// `tfd: DESCRIPTOR events: MASK data: HEX …`, one line for each descriptor in the set.
+/// Parses the line of a descriptor in the set: `tfd: DESCRIPTOR events: MASK data: HEX …`.
 fn target(line: &str) -> Option<(RawFd, u64)> {
     let mut words = line.split_ascii_whitespace();
     let mut value = |name: &str| words.by_ref().skip_while(|word| *word != name).nth(1);
@@ -166,12 +166,12 @@ mod tests {
 
     use super::*;
 
-    /// `wl_display.sync` in the bytes of the wire, with this new id.
+    /// The wire bytes of a `wl_display.sync` request with this new id.
     fn sync(id: u32) -> Vec<u8> {
         [1, 12 << 16, id].iter().flat_map(|word: &u32| word.to_ne_bytes()).collect()
     }
 
-    /// A real display of libwayland's, and what was answered to each of two clients in bytes.
+    /// A real libwayland display with two clients.
     struct World {
         display: Display<()>,
         listening: Listening,
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(world.answered(), [false, true]);
         assert!(world.listening.unmute(flooder));
         assert_eq!(world.answered(), [true, false]);
-        // Who has nothing more to say is no news: no wait for room is left over.
+        // No wait for room in the socket is left over, which would report a client that has sent nothing.
         world.answered();
         assert_eq!(world.listening.speaking(), []);
     }
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(world.listening.speaking(), [flooder]);
         world.answered();
         assert_eq!(world.listening.speaking(), []);
-        assert!(!world.listening.unmute(flooder), "he is gone");
+        assert!(!world.listening.unmute(flooder), "it is gone");
     }
 
     #[test]

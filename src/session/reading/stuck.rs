@@ -1,9 +1,9 @@
-//! Clients that say something and are never understood.
+//! Disconnects clients whose messages libwayland can never read.
 //!
-//! libwayland keeps what it has read of a message until there is all of it, 4 096 bytes at most. Whoever begins one that
-//! says it is longer is not read any further: his socket stays readable, and waiting for clients never waits again. Such
-//! a one is told by what nobody else's reading looks like: there was something to read, none of it was taken, and no
-//! request came of it.
+//! libwayland buffers a message until it is complete, up to 4 096 bytes. If a message header announces a longer
+//! message, libwayland stops reading this client. Then its socket stays readable, and the event loop never sleeps
+//! again. Such a client is recognised by a read that is unlike all others: there was something to read, nothing was
+//! taken, and no request was dispatched.
 
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -14,15 +14,15 @@ use super::muting::{Speaker, Suspect};
 use crate::guard::{self, Account};
 use upbeat_timing::time::{Instant, Span};
 
-/// So many times in a row: between two looks a client may happen to have said as much as was read, and of many that say
-/// something at once only some are read in a turn.
+/// Number of such reads in a row. A single such read proves nothing, for two reasons: between two checks a client may
+/// have sent as much as was read, and if many clients are readable at once, only some are read in a turn.
 const OFTEN: u32 = 64;
-/// And for so long.
+/// Shortest time that such reads must span.
 const LASTING: Span = Span::from_seconds(1);
-/// What the client is told.
+/// Text of the protocol error that the client gets.
 const REASON: &str = "a message of more than 4096 bytes";
 
-/// Somebody who is about to be read.
+/// A client that is about to be read, with its counters before the read.
 #[derive(Debug)]
 pub(super) struct Unread {
     speaker: Speaker,
@@ -34,28 +34,27 @@ pub(super) struct Unread {
 }
 
 impl Unread {
-    /// Who it is, and what the requests took that were met since.
+    /// The client, and the time that its requests have taken since these counters were read.
     pub fn cost(&self) -> (Speaker, Span) {
         let took = self.account.took().saturating_sub(self.took);
         (self.speaker, Span::from_nanos(i64::try_from(took).unwrap_or(i64::MAX)))
     }
 }
 
-/// How often in a row nothing was taken of what they had said.
+/// For each client, the reads in a row that took nothing although there was input.
 #[derive(Debug, Default)]
 pub(super) struct Stuck(HashMap<Speaker, Since>);
 
-/// How often, and since when.
 #[derive(Clone, Copy, Debug)]
 struct Since {
     times: u32,
     first: Instant,
 }
 
-/// What these have said that was not read yet.
+/// Reads the counters of these clients before they are read.
 pub(super) fn look(display: &DisplayHandle, suspects: &[Suspect]) -> Vec<Unread> {
     if suspects.is_empty() {
-        // In every turn of a session in which nobody floods: it must not cost by how many are connected.
+        // Taken in every turn without a flood, so its cost must not depend on the number of clients.
         return Vec::new();
     }
     let sockets: Vec<_> = suspects.iter().map(|one| (one.speaker, one.socket.and_then(same_socket))).collect();
@@ -72,7 +71,7 @@ pub(super) fn look(display: &DisplayHandle, suspects: &[Suspect]) -> Vec<Unread>
 }
 
 impl Stuck {
-    /// They were read. Who is stuck ends.
+    /// Compares the counters after a read, and disconnects clients that are stuck.
     pub fn were_read(&mut self, display: &DisplayHandle, before: Vec<Unread>, now: Instant) {
         for Unread { speaker, client, account, bytes, requests, .. } in before {
             let is_stuck = bytes > 0 && unread_bytes(&account) >= bytes && account.requests() == requests;
@@ -90,18 +89,19 @@ impl Stuck {
     }
 }
 
-/// What tells a socket from others: libwayland listens to a duplicate of the descriptor that it writes to.
-#[expect(unsafe_code, reason = "the socket is libwayland's")]
+/// Identifies a socket by its inode, because libwayland reads from a duplicate of the descriptor that it writes to.
+#[expect(unsafe_code, reason = "the socket belongs to libwayland")]
 fn same_socket(socket: RawFd) -> Option<u64> {
-    // SAFETY: libwayland has both open while the client is connected, and only this thread closes clients.
+    // SAFETY: libwayland keeps both descriptors open while the client is connected, and only this thread closes
+    // clients.
     let socket = unsafe { BorrowedFd::borrow_raw(socket) };
     rustix::fs::fstat(socket).ok().map(|status| status.st_ino)
 }
 
-#[expect(unsafe_code, reason = "the socket is libwayland's")]
+#[expect(unsafe_code, reason = "the socket belongs to libwayland")]
 fn unread_bytes(account: &Account) -> u64 {
     let Some(socket) = account.socket() else { return 0 };
-    // SAFETY: libwayland has it open while the client is connected, and only this thread closes clients.
+    // SAFETY: libwayland keeps the socket open while the client is connected, and only this thread closes clients.
     let socket = unsafe { BorrowedFd::borrow_raw(socket) };
     rustix::io::ioctl_fionread(socket).unwrap_or(0)
 }

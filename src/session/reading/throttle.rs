@@ -1,50 +1,52 @@
-//! Keeps clients that flood from having the compositor's thread to themselves.
+//! Limits how much of the compositor's main thread a flooding client may use.
 //!
-//! While somebody sends as fast as he can there is always something to read, and a thread that always has something to
-//! read competes with every client for the cores. So reading one client may use an eighth of the time: beyond a burst he
-//! is not listened to for a while, his socket fills, and he has to wait.
+//! If a client sends as fast as it can, there is always something to read, and a main thread that never sleeps competes
+//! with every client for the cores. So reading one client may take an eighth of the time. Beyond a burst, the client is
+//! not read for a while: its socket fills, and it has to wait.
 //!
 //! ```text
 //!  reading   ▆▆▆▆▆▆          ▆▆                ▆▆
-//!  paused          ──────────  ────────────────      PAUSE_PER_READ times what was read too much
-//!            burst              on probation: none of it is free
+//!  paused          ──────────  ────────────────      PAUSE_PER_READ times the time beyond the burst
+//!            burst              on probation: no burst
 //! ```
 //!
-//! A program that starts says a few milliseconds' worth at once, and hardly notices.
+//! A starting program sends a few milliseconds' worth at once, and is hardly delayed.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// Reading without a pause: a quarter of a refresh at 60 Hz. On a busy machine the time includes waiting for a core, and
-/// clients that only draw must never meet a pause: it would cost a wake-up.
+/// Reading time without a pause: a quarter of a refresh at 60 Hz. On a busy machine this time includes waiting for a
+/// core. A client that only draws must never be paused, because a pause costs a wake-up.
 const BURST: Span = Span::from_millis(4);
-/// Pause for each moment of reading beyond that. Who does not flood is read all the same.
+/// Pause for each unit of reading time beyond the burst. Clients that do not flood are read meanwhile.
 const PAUSE_PER_READ: i64 = 7;
-/// The longest pause: what a program may be late by that says more at once than anybody may.
+/// Longest pause after a short read: a program that sends too much at once is delayed by no more than this.
 const LONGEST_PAUSE: Span = Span::from_millis(20);
-/// What takes longer than that at once (a few expensive requests: what was read is met to its end) is paused for all the same, so
-/// that it is never much of the time; but for no longer than this.
+/// A read that takes longer than [`LONGEST_PAUSE`] extends the pause, so that such reads never take much of the time.
+/// It can take that long because a few expensive requests that were read are all processed. This is the limit of the
+/// extension.
 const MOST_PAUSE: Span = Span::from_seconds(5);
-/// One who flooded has no burst until he has said nothing for so long.
+/// A client that flooded has no burst until it has sent nothing for this long.
 const PARDON: Span = Span::from_seconds(1);
 
-/// How much was read lately. Pure.
+/// Reading time spent recently. Pure.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Throttle {
-    /// Time spent reading, less what was waited since.
+    /// Time spent reading, less the share earned back since.
     spent: Span,
-    /// When that was.
+    /// End of the last read.
     at: Instant,
     on_probation: bool,
 }
 
 impl Throttle {
-    /// All that there is was read from `start` to `end`. Whether that is so much that somebody may be flooding.
+    /// Accounts for a read of all clients from `start` to `end`. Returns whether it took so long that some client
+    /// may be flooding.
     pub fn is_flooded(&mut self, start: Instant, end: Instant) -> bool {
         self.spend(start, end);
         self.spent > BURST
     }
 
-    /// A client was read from `start` to `end`: until when to leave him alone.
+    /// Accounts for a read of one client from `start` to `end`. Returns the end of its pause, if it is to be paused.
     pub fn read(&mut self, start: Instant, end: Instant) -> Option<Instant> {
         self.on_probation &= start - self.at < PARDON;
         self.spend(start, end);
@@ -59,12 +61,12 @@ impl Throttle {
         Some(end + (self.spent * PAUSE_PER_READ).min(LONGEST_PAUSE) + long)
     }
 
-    /// Whether he has flooded.
+    /// Whether the client has flooded recently.
     pub const fn is_on_probation(&self) -> bool {
         self.on_probation
     }
 
-    /// Whether what was read is forgotten at `now`.
+    /// Whether the last read is so long ago at `now` that it no longer counts.
     pub fn is_forgotten(&self, now: Instant) -> bool {
         now - self.at >= PARDON
     }
@@ -108,7 +110,7 @@ mod tests {
             assert!(!all.is_flooded(at(start), at(start + 900)));
             assert_eq!(throttle.read(at(start), at(start + 900)), None);
         }
-        // 5 ms at once: the pauses are for what goes beyond the burst.
+        // 5 ms at once: the client is only paused for the time beyond the burst.
         let mut now = 20_000_000;
         for _ in 0..50 {
             now = throttle.read(at(now), at(now + 100)).map_or(now + 100, micros);

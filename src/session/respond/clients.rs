@@ -1,11 +1,11 @@
-//! Answers about clients.
+//! Answers of the private socket about clients.
 
 use crate::guard::{self, Kind};
 use crate::state::State;
 use upbeat_record::ipc::message::{ClientUse, EndedClient, Use};
 use upbeat_timing::time::Clock;
 
-/// Everybody who is connected, who came first first.
+/// All connected clients, in the order in which they connected.
 pub(super) fn all(state: &State) -> Vec<ClientUse> {
     let clients = guard::all(&state.display_handle).into_iter();
     clients
@@ -30,7 +30,7 @@ pub(super) fn all(state: &State) -> Vec<ClientUse> {
         .collect()
 }
 
-/// Those who were ended of late, the last one first.
+/// Clients that the compositor has disconnected recently, the latest first.
 pub(super) fn ended(state: &State) -> Vec<EndedClient> {
     let now = state.clock.now();
     let notices = state.shell.overlays().notices().remembered().rev();

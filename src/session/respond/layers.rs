@@ -1,4 +1,4 @@
-//! Answers about what is pinned to outputs.
+//! Answers of the private socket about layer surfaces.
 
 use smithay::reexports::wayland_server::Resource;
 
@@ -9,7 +9,7 @@ use crate::shell::layers::placing::Level;
 use crate::state::State;
 use upbeat_record::ipc::message::{Layer, LayerLevel};
 
-/// All of it, in the order in which it came.
+/// All layer surfaces, in the order in which they were created.
 pub(super) fn all(state: &State) -> Vec<Layer> {
     state.shell.layers().shown().map(|pinned| describe(state, pinned)).collect()
 }

@@ -1,4 +1,4 @@
-//! Answers about layouts of the keyboard.
+//! Answers of the private socket about keyboard layouts.
 
 use super::Answered;
 use crate::input::keyboard;
@@ -6,13 +6,13 @@ use crate::state::State;
 use upbeat_record::ipc::message::Response;
 use upbeat_record::ipc::message::layouts::{LayoutWish, Layouts};
 
-/// Those of the keyboard that was used last.
+/// The layouts of the keyboard that was used last.
 pub(super) fn all(state: &mut State) -> Layouts {
     let (layouts, active) = keyboard::layouts(state);
     Layouts { layouts, active }
 }
 
-/// Uses another one.
+/// Switches to another layout.
 pub(super) fn set(state: &mut State, wish: LayoutWish) -> Answered {
     let layouts = all(state);
     let number = layouts.number(wish).ok_or_else(|| match layouts.layouts.as_slice() {

@@ -1,4 +1,4 @@
-//! What `upbeat msg` is answered with.
+//! Answers the requests of `upbeat msg` (the private socket).
 
 mod clients;
 mod layers;
@@ -35,7 +35,7 @@ use upbeat_timing::time::Clock;
 pub use news::Told;
 pub(super) use outputs::focused as focused_output;
 
-/// An answer, or a sentence that says why there is none.
+/// An answer, or a sentence that says why the request failed.
 type Answered = Result<Response, String>;
 
 impl Respond for State {
@@ -88,7 +88,7 @@ impl Respond for State {
     }
 }
 
-/// Does what a shortcut does.
+/// Runs the action of a keyboard shortcut.
 fn act(state: &mut State, action: &str) -> Answered {
     let action: Action = action.parse().map_err(|error: NoSuchAction| error.to_string())?;
     if action == Action::EndSession {
@@ -137,7 +137,7 @@ fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket:
     let Some(output) = output else { return Met::refused("the output is gone") };
     let name = output.output().name();
     if !output.may_be_captured(state.shell.lock().covers()) {
-        return Met::refused(format!("{name} is just being locked"));
+        return Met::refused(format!("{name} is being locked"));
     }
     match output.picture(&state.shell, true) {
         Some(shot) => {
@@ -186,7 +186,7 @@ fn inject(state: &mut State, events: &[InputEvent]) -> Response {
     Response::Done
 }
 
-/// The output under a name, or a sentence that says which there are.
+/// Finds an output by name. The error is a sentence that lists the outputs.
 fn find_output(state: &State, name: &str) -> Result<OutputId, String> {
     crate::output::hotplug::by_name(state, name).ok_or_else(|| {
         let names: Vec<String> = state.outputs.iter().map(smithay::output::Output::name).collect();
@@ -194,10 +194,10 @@ fn find_output(state: &State, name: &str) -> Result<OutputId, String> {
     })
 }
 
-/// A list as a sentence has it.
+/// Lists names in a sentence: `there are A, B and C`.
 fn there_is(names: &[String]) -> String {
     match names {
-        [] => "there is none at all".to_owned(),
+        [] => "there are none".to_owned(),
         [name] => format!("there is {name}"),
         [names @ .., last] => format!("there are {} and {last}", names.join(", ")),
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn what_there_is_is_said_in_words() {
         let names = ["A", "B", "C"].map(str::to_owned);
-        assert_eq!(there_is(&names[..0]), "there is none at all");
+        assert_eq!(there_is(&names[..0]), "there are none");
         assert_eq!(there_is(&names[..1]), "there is A");
         assert_eq!(there_is(&names), "there are A, B and C");
     }

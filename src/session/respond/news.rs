@@ -1,29 +1,31 @@
-//! What those who follow are told: how all is beside how it was when they were told last.
+//! Event stream of the private socket: compares the current state with the state last sent to the subscribers.
 //!
-//! Windows are looked at anew where the shell says that something of them changed. What else is told is little, and looked at
-//! with every question, which comes with every turn while somebody follows.
+//! Windows are only described again if the shell says that one of them changed. The rest is small. It is compared in
+//! every turn while there is a subscriber.
 
 use super::{layers, layouts, outputs, windows, workspaces};
 use crate::shell::ListRevision;
 use crate::state::State;
 use upbeat_record::ipc::message::event::{Event, Picture, WindowState};
 
-/// What those who follow were told last.
+/// The state that subscribers have.
 #[derive(Debug, Default)]
 pub struct Told {
     picture: Picture,
-    /// What windows follow from, but for where they are seen.
+    /// Revision of the window list for which the windows in `picture` were described. It does not cover visibility,
+    /// output and content.
     basis: Option<ListRevision>,
 }
 
-/// Somebody follows from now on: how all is, which all others have been told.
+/// The complete state for a new subscriber. Events that lead older subscribers to this state must have been sent
+/// before.
 pub(super) fn all(state: &mut State) -> Event {
     let now = look(state, None);
     state.session.told = Told { picture: now.clone(), basis: Some(state.shell.listed()) };
     Event::State(Box::new(now))
 }
 
-/// What changed since the last time.
+/// The changes since the last call.
 pub(super) fn changes(state: &mut State) -> Vec<Event> {
     let Told { picture: before, basis } = std::mem::take(&mut state.session.told);
     let now_basis = state.shell.listed();
@@ -34,7 +36,7 @@ pub(super) fn changes(state: &mut State) -> Vec<Event> {
     events
 }
 
-/// How all is; of `known` windows nothing changed but where they are seen.
+/// The current state. With `known`, only the visibility, output and content of the windows in it are read again.
 fn look(state: &mut State, known: Option<&Picture>) -> Picture {
     let keyboard = layouts::all(state);
     let state = &*state;
@@ -52,7 +54,7 @@ fn look(state: &mut State, known: Option<&Picture>) -> Picture {
     }
 }
 
-/// A window that is as it was, but for where it is seen and what it shows.
+/// An unchanged window with its current visibility, output and content.
 fn seen(state: &State, known: &WindowState) -> WindowState {
     let window = state.shell.window(known.window);
     let now = window.and_then(|window| windows::presence(state, window));

@@ -1,4 +1,4 @@
-//! Answers about outputs.
+//! Answers of the private socket about outputs, and requests that change them.
 
 use super::{Answered, find_output, virtual_outputs};
 use crate::bounds::coordinate;
@@ -15,16 +15,15 @@ use upbeat_record::ipc::message::{Output, OutputMode, Rect, Refresh, Response, S
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock, Instant};
 
-/// The lowest rate of a display whose rate varies, in hertz, unless somebody says otherwise: most monitors have it.
+/// The default lowest rate of a display with a variable rate, in hertz: most monitors support it.
 const USUAL_SLOWEST: f64 = 48.0;
 
-/// Every output.
 pub(super) fn all(state: &State) -> Vec<Output> {
     let now = state.clock.now();
     state.outputs.states().map(|output| describe(state, output, now)).collect()
 }
 
-/// The same without what changes with their frames.
+/// All outputs, without the values that change with each frame.
 pub(super) fn states(state: &State) -> Vec<event::OutputState> {
     let states = state.outputs.states().map(|known| event::OutputState {
         name: known.output().name(),
@@ -37,12 +36,11 @@ pub(super) fn states(state: &State) -> Vec<event::OutputState> {
     states.collect()
 }
 
-/// One output.
 pub(super) fn one(state: &State, id: OutputId) -> Option<Output> {
     Some(describe(state, state.outputs.by_id(id)?, state.clock.now()))
 }
 
-/// The output with the pointer on it, or the nearest one.
+/// The output under the pointer, or else the nearest output.
 pub(in crate::session) fn focused(state: &State) -> Option<OutputId> {
     let pointer = crate::input::pointer_position(state);
     let (nearest, _) = output::usable_area(state, Some(pointer))?;
@@ -71,16 +69,15 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
             line_time: beam.line_time(),
             direction: beam.direction,
         }),
-        drawn_by: state.outputs.renderer().map_or_else(|| "nobody".to_owned(), Renderer::describe),
+        drawn_by: state.outputs.renderer().map_or_else(|| "no renderer".to_owned(), Renderer::describe),
     }
 }
 
-/// A rectangle as it is said.
+/// A rectangle as the private socket sends it.
 pub(super) fn rect(area: smithay::utils::Rectangle<i32, smithay::utils::Logical>) -> Rect {
     Rect { x: area.loc.x, y: area.loc.y, width: area.size.w, height: area.size.h }
 }
 
-/// Shows an output at another scale.
 pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> Answered {
     let id = find_output(state, name)?;
     let scale = Scale::try_from(scale).map_err(|error| error.to_string())?;
@@ -88,7 +85,7 @@ pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> Answered {
     Ok(Response::Done)
 }
 
-/// Puts an output elsewhere.
+/// Moves an output to a position (global logical coordinates).
 pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) -> Answered {
     let id = find_output(state, name)?;
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
@@ -97,7 +94,6 @@ pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) ->
     Ok(Response::Done)
 }
 
-/// Shows an output turned.
 pub(super) fn set_transform(state: &mut State, name: &str, transform: &str) -> Answered {
     let id = find_output(state, name)?;
     let turn: Turn = transform.parse().map_err(|error: UnknownTurn| error.to_string())?;
@@ -105,13 +101,13 @@ pub(super) fn set_transform(state: &mut State, name: &str, transform: &str) -> A
     Ok(Response::Done)
 }
 
-/// Lets the rate of an output vary from `slowest` hertz up, or not.
+/// Lets the rate of an output vary from `slowest` hertz up, or makes it fixed.
 pub(super) fn set_vrr(state: &mut State, name: &str, wanted: (bool, Option<f64>), ticket: &Ticket<'_>) -> Met {
     let asked = varying(state, name, wanted).and_then(|mode| virtual_outputs::set_mode(state, name, mode));
     answer_later(state, asked, ticket)
 }
 
-/// The mode in force with a rate that varies, or does not.
+/// The current mode of an output, with a variable or a fixed rate.
 fn varying(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) -> Result<OutputMode, String> {
     let id = find_output(state, name)?;
     let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
@@ -126,7 +122,7 @@ fn varying(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) -> Res
     Ok(OutputMode { refresh, ..mode })
 }
 
-/// Answers when it is known what came of modes that were asked for; at once where they could not be.
+/// Answers when the driver has accepted or refused the new modes; at once if they could not be requested.
 pub(super) fn answer_later(state: &mut State, asked: Result<Vec<Asked>, String>, ticket: &Ticket<'_>) -> Met {
     let asked = match asked {
         Ok(asked) => asked,

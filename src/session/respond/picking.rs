@@ -1,4 +1,4 @@
-//! Who asks which window the user picks.
+//! Answers `upbeat msg pick-window` with the window that the user picks.
 
 use crate::input::picking::{self, Picks};
 use crate::ipc::{Completion, Met, Ticket};
@@ -19,7 +19,7 @@ impl Picks for Asker {
     }
 }
 
-/// Lets the user pick a window.
+/// Lets the user pick a window, and answers the request afterwards.
 pub(super) fn begin(state: &mut State, ticket: &Ticket<'_>) -> Met {
     if state.shell.lock().takes_input() {
         return Met::refused("the session is locked");

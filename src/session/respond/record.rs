@@ -1,4 +1,4 @@
-//! A frame log that begins and ends while the session goes on. The main thread waits for no file.
+//! Starts and ends a frame log while the session runs. The main thread never waits for the file.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::state::State;
 use upbeat_record::ipc::message::Response;
 use upbeat_record::trace::FrameLog;
 
-/// Begins a log at `path`; without one ends that which is being written.
+/// Starts a frame log at `path`; without a path, ends the log that is being written.
 pub(super) fn begin_or_end(state: &mut State, path: Option<PathBuf>, ticket: &Ticket<'_>) -> Met {
     match path {
         Some(path) => begin(state, path, ticket),

@@ -1,4 +1,4 @@
-//! Answers about frames: how many, how fast, and why they were late.
+//! Answers of the private socket about frames: their number, their rates, and the reasons of late frames.
 
 use super::{Answered, find_output, windows};
 use crate::state::State;
@@ -7,7 +7,7 @@ use upbeat_timing::id::WindowId;
 use upbeat_timing::record::WindowStatistics;
 use upbeat_timing::time::{Clock, Instant};
 
-/// Frames of every output and window.
+/// Statistics of every output and window.
 pub(super) fn all(state: &State) -> Response {
     let now = state.clock.now();
     let outputs = state.outputs.states();
@@ -20,7 +20,7 @@ pub(super) fn all(state: &State) -> Response {
     Response::Stats { outputs, windows: windows.collect() }
 }
 
-/// The newest `limit` late frames of `target`, or of everybody.
+/// The newest `limit` late frames of `target`, or of all outputs and windows.
 pub(super) fn why_late(state: &State, target: Option<&Target>, limit: usize) -> Answered {
     let now = state.clock.now();
     let mut misses = match target {

@@ -1,4 +1,4 @@
-//! Answers about windows.
+//! Answers of the private socket about windows.
 
 use super::outputs::rect;
 use super::there_is;
@@ -12,8 +12,8 @@ use upbeat_timing::id::{ClientId, WindowId};
 use upbeat_timing::pacing::{Class, Pacing};
 use upbeat_timing::time::Clock;
 
-/// What is said of a client that no output paces yet.
-const UNSEEN: &str = "it is on no output, or has not been seen there yet";
+/// The reason given for a client that no output paces yet.
+const UNSEEN: &str = "it is on no output, or was not visible there yet";
 
 /// Every window with content, the topmost first.
 pub(super) fn all(state: &State) -> Vec<Window> {
@@ -25,12 +25,11 @@ pub(super) fn with_surfaces(state: &State) -> impl Iterator<Item = (&shell::Wind
     state.shell.windows().rev().filter_map(|window| Some((window, state.surfaces.get(window.surface())?)))
 }
 
-/// Its number as the records have it.
 pub(super) fn number(window: &shell::Window) -> WindowId {
     window.id
 }
 
-/// Whose window `wanted` is, or a sentence that says which there are.
+/// The client of window `wanted`. The error is a sentence that lists the windows.
 pub(super) fn client_of(state: &State, wanted: WindowId) -> Result<ClientId, String> {
     let found = with_surfaces(state).find(|(window, _)| number(window) == wanted);
     found.map(|(_, entry)| entry.client()).ok_or_else(|| {
@@ -39,12 +38,12 @@ pub(super) fn client_of(state: &State, wanted: WindowId) -> Result<ClientId, Str
     })
 }
 
-/// The same without what changes with its frames.
+/// All windows, without the values that change with each frame.
 pub(super) fn states(state: &State) -> Vec<WindowState> {
     state.shell.windows().rev().filter_map(|window| Some(describe(state, window)?.into())).collect()
 }
 
-/// Whether anything of a window can be seen, and which output paces it.
+/// Whether any part of a window is visible, and the output that paces it.
 pub(super) fn presence(state: &State, window: &shell::Window) -> Option<(bool, Option<String>)> {
     let entry = state.surfaces.get(window.surface())?;
     let output = entry.output().and_then(|id| state.outputs.by_id(id)).map(|output| output.output().name());
@@ -61,7 +60,7 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
         let (pacing, reason) = pacer.effective();
         (pacing, reason.words())
     });
-    // A window that is told what it draws for is not paced by callbacks.
+    // A window with frame pacing is paced by its targets, not by callbacks.
     let by_target = entry.frame_pacing().and_then(|listener| listener.ledger()).map(|ledger| {
         let effective = ledger.machine.effective();
         (effective.pacing, effective.reason.words())

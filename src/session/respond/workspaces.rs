@@ -1,4 +1,4 @@
-//! Answers about workspaces.
+//! Answers of the private socket about workspaces, and requests that switch them.
 
 use super::{Answered, there_is};
 use crate::shell::workspaces::{Number, Place, Screen};
@@ -7,7 +7,7 @@ use crate::state::State;
 use upbeat_record::ipc::message::Response;
 use upbeat_record::ipc::message::{Workspace, WorkspaceOrder};
 
-/// Workspaces that are seen or have windows.
+/// All workspaces that are visible or have windows.
 pub(super) fn all(state: &State) -> Vec<Workspace> {
     let workspaces = state.shell.workspaces();
     let of = |(screen, name): (Screen, &str)| {
@@ -24,7 +24,7 @@ pub(super) fn all(state: &State) -> Vec<Workspace> {
     workspaces.screens().flat_map(of).collect()
 }
 
-/// Shows a workspace, or puts a window there.
+/// Switches to a workspace, or moves a window there.
 pub(super) fn follow(state: &mut State, order: &WorkspaceOrder) -> Answered {
     if let Some(window) = order.window {
         super::windows::client_of(state, window)?;

@@ -1,4 +1,5 @@
-//! Whether X programs can be had: xwayland-satellite, one that takes sockets, and an Xwayland that it can work with.
+//! Checks whether X programs can be supported: this needs an xwayland-satellite that accepts sockets, and an Xwayland
+//! that is recent enough for it.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -7,31 +8,31 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// The first Xwayland that can do what satellite asks of it.
+/// The first version of Xwayland with the options that satellite uses.
 const OLDEST: (u32, u32) = (23, 1);
-/// What both are given to say who they are, at the start of a session.
+/// How long each program may take to print its version, at the start of a session.
 const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
-/// What one says of itself; the rest is not read.
+/// Bytes of a program's output that are read.
 const LONGEST: u64 = 4096;
 const XWAYLAND: &str = "Xwayland";
 
-/// Checks both. On an error the sentence says what is missing.
+/// Checks both programs. The error is a sentence that says what is missing.
 pub fn check(program: &str) -> Result<(), String> {
     let (content, _) = run(program, "--test-listenfd-support")?;
     if !content {
-        return Err(format!("`{program}` takes no sockets (-listenfd): 0.7 is the first version that does"));
+        return Err(format!("`{program}` does not accept sockets (-listenfd): version 0.7 or newer is needed"));
     }
     let (_, said) = run(XWAYLAND, "-version")?;
     match version(&said) {
         Some(version) if version >= OLDEST => Ok(()),
         Some((major, minor)) => {
-            Err(format!("Xwayland is version {major}.{minor}, and satellite needs {}.{} at least", OLDEST.0, OLDEST.1))
+            Err(format!("Xwayland is version {major}.{minor}, but satellite needs {}.{} or newer", OLDEST.0, OLDEST.1))
         }
         None => Err("Xwayland does not say which version it is".to_owned()),
     }
 }
 
-/// Runs a program to its end: whether it is content, and what it said.
+/// Runs a program to its end. Returns whether it succeeded, and its output on stderr.
 fn run(program: &str, argument: &str) -> Result<(bool, String), String> {
     let mut command = Command::new(program);
     command.arg(argument).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -48,14 +49,14 @@ fn run(program: &str, argument: &str) -> Result<(bool, String), String> {
     }
     let mut said = Vec::new();
     if let Some(stderr) = process.stderr.take() {
-        // Whoever else has it open may go on writing: what is there is enough.
+        // Another process may hold the pipe open and go on writing: read only the output that is there now.
         let _ = fcntl_getfl(&stderr).and_then(|flags| fcntl_setfl(&stderr, flags | OFlags::NONBLOCK));
         let _ = stderr.take(LONGEST).read_to_end(&mut said);
     }
     Ok((status.success(), String::from_utf8_lossy(&said).into_owned()))
 }
 
-/// Of `The X.Org Foundation Xwayland Version 22.1.9 (12201009)`.
+/// Parses the version in `The X.Org Foundation Xwayland Version 22.1.9 (12201009)`.
 fn version(said: &str) -> Option<(u32, u32)> {
     let (_, rest) = said.split_once("Xwayland Version ")?;
     let mut numbers = rest.split(|letter: char| !letter.is_ascii_digit()).map(str::parse);

@@ -1,20 +1,21 @@
-//! When the satellite is started, and when it is not: with a connection, but more seldom the more often it ends at once.
+//! Decides when xwayland-satellite is started: at a connection, but after ever longer delays if it keeps ending at
+//! once.
 //!
 //! ```text
-//!   Listening ── somebody connects ──► Running ── it ends after a while ──────────────► Listening
-//!       ▲                                 └────── it ends at once, or does not start ─► Resting 1 s, 2 s, 4 s … 60 s ┐
-//!       └────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
+//!   Listening ── an X program connects ► Running ── ends after a while ─────────────► Listening
+//!       ▲                                  └────── ends at once, or does not start ─► Resting 1 s, 2 s, 4 s … 60 s ┐
+//!       └──────────────────────────────────────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! Whoever connects while it rests waits. Pure: the time is passed in.
+//! An X program that connects during a rest waits. Pure: the time is passed in.
 
 use upbeat_timing::time::{Instant, Span};
 
-/// What has run for so long has worked.
+/// A satellite that has run for this long has worked.
 const WORKED: Span = Span::from_seconds(10);
-/// After the first time that it did not; twice as long after each other one in a row.
+/// Delay after the first failure; it doubles with each further failure in a row.
 const FIRST_REST: Span = Span::from_seconds(1);
-/// No rest is longer: somebody may have mended it.
+/// Longest delay: the cause may have been repaired.
 const LONGEST_REST: Span = Span::from_seconds(60);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,21 +30,21 @@ enum Phase {
     },
 }
 
-/// How it lives.
+/// State of the satellite process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Life {
     phase: Phase,
-    /// Times in a row that it did not work.
+    /// Failures in a row.
     failures: u32,
 }
 
 impl Life {
-    /// Whether connections are to be looked for.
+    /// Whether the sockets are to be watched for connections.
     pub fn listens(&self) -> bool {
         self.phase == Phase::Listening
     }
 
-    /// Somebody has connected. Returns whether it is to be started.
+    /// Notes that an X program has connected. Returns whether the satellite is to be started.
     pub fn connected(&mut self, now: Instant) -> bool {
         let starts = self.listens();
         if starts {
@@ -52,7 +53,8 @@ impl Life {
         starts
     }
 
-    /// It ended, or could not be started. Returns how long it is left alone; `None` where it had worked.
+    /// Notes that the satellite has ended, or could not be started. Returns the delay before the next start; `None`
+    /// if it had worked.
     pub fn ended(&mut self, now: Instant) -> Option<Span> {
         let Phase::Running { since } = self.phase else { return None };
         if now - since >= WORKED {
@@ -65,7 +67,7 @@ impl Life {
         Some(rest)
     }
 
-    /// Time has passed. Returns whether it listens again since.
+    /// Ends the rest if it is over at `now`. Returns whether the sockets are to be watched again.
     pub fn look(&mut self, now: Instant) -> bool {
         let is_over = matches!(self.phase, Phase::Resting { until } if until <= now);
         if is_over {
@@ -74,7 +76,7 @@ impl Life {
         is_over
     }
 
-    /// When to look next.
+    /// When to call [`look`](Self::look) next.
     pub fn wake(&self) -> Option<Instant> {
         match self.phase {
             Phase::Resting { until } => Some(until),
@@ -115,6 +117,6 @@ mod tests {
         assert!(life.connected(now));
         assert_eq!(life.ended(now + WORKED), None);
         assert!(life.connected(now + WORKED));
-        assert_eq!(life.ended(now + WORKED), Some(FIRST_REST), "what has worked begins anew");
+        assert_eq!(life.ended(now + WORKED), Some(FIRST_REST), "the delay starts again after a run that worked");
     }
 }

@@ -1,9 +1,9 @@
-//! X programs: xwayland-satellite is a client of ours and their X server.
+//! X programs: starts xwayland-satellite, which is a client of this compositor and the X server of X programs.
 //!
-//! We hold the sockets that they connect to ([`sockets`]). The first connection starts the satellite, which is lent them
-//! (`-listenfd`); while it runs nobody here looks at them. After it has ended they are listened to again, unless it ended at
-//! once ([`life`]). `DISPLAY` names them to whatever the session starts. Where it cannot work ([`check`]) there are none,
-//! no program is told of a `DISPLAY`, and the log and `upbeat msg version` say why.
+//! We hold the sockets that X programs connect to ([`sockets`]). The first connection starts the satellite, which
+//! inherits them (`-listenfd`); while it runs we do not watch them. After its end we watch them again, but later if it
+//! has ended at once ([`life`]). `DISPLAY` names them to every program that the session starts. If the satellite cannot
+//! work ([`check`]), there are no sockets and no `DISPLAY`, and the log and `upbeat msg version` say why.
 
 mod check;
 mod life;
@@ -24,12 +24,12 @@ use super::child::Child;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
-/// Where X programs go.
+/// Support for X programs.
 #[derive(Debug)]
 pub(super) enum Satellite {
-    /// Nowhere, for this reason.
+    /// There is none, for this reason.
     Missing(String),
-    /// To the satellite.
+    /// X programs can connect to the satellite's sockets.
     Ready(Box<Ready>),
 }
 
@@ -45,12 +45,12 @@ pub(super) struct Ready {
     sockets: Sockets,
     listening: [RegistrationToken; 2],
     life: Life,
-    /// While it runs.
+    /// The satellite process, while it runs.
     child: Option<Rc<RefCell<Child>>>,
 }
 
 impl Satellite {
-    /// What X programs find it by: `:N`.
+    /// The value of `DISPLAY`: `:N`.
     pub fn display(&self) -> Option<String> {
         match self {
             Satellite::Ready(ready) => Some(ready.sockets.display()),
@@ -58,7 +58,7 @@ impl Satellite {
         }
     }
 
-    /// Where X programs go, or why nowhere, for people.
+    /// The display number, or the reason why there is none, as text for the user.
     pub fn about(&self) -> String {
         match self {
             Satellite::Ready(ready) => ready.sockets.display(),
@@ -67,11 +67,11 @@ impl Satellite {
     }
 }
 
-/// Makes the sockets and listens to them, if `program` (none if empty) and its Xwayland can work.
+/// Creates the sockets and watches them, if `program` and its Xwayland can work. An empty `program` means no X support.
 pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State, program: &str) {
     state.session.satellite = match ready(handle, program) {
         Ok(ready) => {
-            tracing::info!(display = ready.sockets.display(), "X programs find us");
+            tracing::info!(display = ready.sockets.display(), "X programs can connect");
             Satellite::Ready(Box::new(ready))
         }
         Err(reason) => {
@@ -104,10 +104,10 @@ fn listen(handle: &LoopHandle<'static, State>, listener: BorrowedFd<'_>) -> Resu
         connected(state);
         Ok(PostAction::Continue)
     });
-    inserted.map_err(|error| format!("the sockets cannot be listened to: {error}"))
+    inserted.map_err(|error| format!("cannot watch the sockets for X programs: {error}"))
 }
 
-/// Somebody wants to be let in: that is for the satellite.
+/// Starts the satellite because an X program has connected. The satellite accepts the connection.
 fn connected(state: &mut State) {
     let now = state.clock.now();
     let State { session, loop_handle, .. } = state;
@@ -118,7 +118,7 @@ fn connected(state: &mut State) {
     }
     for token in &ready.listening {
         if let Err(error) = loop_handle.disable(token) {
-            tracing::error!(%error, "a socket for X programs is still listened to");
+            tracing::error!(%error, "cannot stop watching a socket for X programs");
         }
     }
     match ready.spawn(&environment).and_then(|child| watch(loop_handle, child)) {
@@ -156,7 +156,7 @@ fn watch(handle: &LoopHandle<'static, State>, child: Child) -> anyhow::Result<Rc
             None => PostAction::Continue,
         })
     });
-    inserted.map(|_| child).map_err(|error| anyhow::anyhow!("its end cannot be watched: {error}"))
+    inserted.map(|_| child).map_err(|error| anyhow::anyhow!("cannot watch the end of xwayland-satellite: {error}"))
 }
 
 fn ended(state: &mut State, now: Instant) {
@@ -164,13 +164,13 @@ fn ended(state: &mut State, now: Instant) {
     ready.child = None;
     match ready.life.ended(now) {
         Some(rest) => {
-            tracing::warn!("xwayland-satellite did not last: X programs wait {rest} before it is tried again")
+            tracing::warn!("xwayland-satellite ended at once: X programs wait {rest} until the next attempt")
         }
         None => listen_again(state),
     }
 }
 
-/// The session ends, and the satellite before its connection does: else it says that it met a bug.
+/// Ends the satellite at the end of the session, before its Wayland connection closes: otherwise it would report a bug.
 pub(super) fn end(state: &mut State) {
     if let Satellite::Ready(ready) = &mut state.session.satellite
         && let Some(child) = ready.child.take()
@@ -179,10 +179,10 @@ pub(super) fn end(state: &mut State) {
     }
 }
 
-/// What is to be done at this time. Returns when there is something next.
+/// Watches the sockets again after a rest. Returns the end of a rest that is not over.
 pub(super) fn attend(state: &mut State) -> Option<Instant> {
     let Satellite::Ready(ready) = &mut state.session.satellite else { return None };
-    // Nobody asks for the time while nothing rests.
+    // Without a rest, the clock is not read.
     let until = ready.life.wake()?;
     if ready.life.look(state.clock.now()) {
         listen_again(state);
@@ -195,7 +195,7 @@ fn listen_again(state: &mut State) {
     let Satellite::Ready(ready) = &state.session.satellite else { return };
     for token in &ready.listening {
         if let Err(error) = state.loop_handle.enable(token) {
-            tracing::error!(%error, "a socket for X programs is not listened to any more");
+            tracing::error!(%error, "cannot watch a socket for X programs again");
         }
     }
 }

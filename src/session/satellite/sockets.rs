@@ -1,5 +1,5 @@
-//! The sockets that X programs connect to: `/tmp/.X11-unix/XN`, the same in the abstract name space, and the lock
-//! `/tmp/.XN-lock` that keeps other X servers from that number. They go when this is dropped.
+//! The sockets of an X display: `/tmp/.X11-unix/XN`, the same name in the abstract namespace, and the lock
+//! `/tmp/.XN-lock`, which keeps other X servers from this number. The files are removed on drop.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -13,33 +13,33 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, test_kill_process};
 
-/// Where X programs look.
+/// The directory in which X programs look for locks and sockets.
 pub const ROOT: &str = "/tmp";
-/// The last number that is tried.
+/// The last display number that is tried.
 const LAST: u32 = 32;
-/// Of the directory of sockets: whoever comes first makes it, for everybody.
+/// Mode of the directory of sockets: the first X server creates it, for all users.
 const FOR_EVERYBODY: u32 = 0o1777;
 const READ_ONLY: u32 = 0o444;
-/// A lock is eleven bytes; what is longer is none.
+/// Bytes of a lock file that are read. A valid lock has eleven.
 const LOCK_LENGTH: u64 = 16;
 
-/// There are no sockets for X programs.
+/// Why there are no sockets for X programs.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketsError {
     /// The directory of sockets cannot be used.
     #[error("`{}` {reason}", path.display())]
     Directory {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The end of the sentence: why it cannot be used.
         reason: String,
     },
-    /// Each number is taken, or cannot be had.
-    #[error("the displays :0 to :{LAST} are all taken, or cannot be had (the last one: {0})")]
+    /// No display number could be claimed.
+    #[error("the displays :0 to :{LAST} are all taken or unusable (the error of the last: {0})")]
     AllTaken(io::Error),
 }
 
-/// Sockets of one display number.
+/// The sockets of one display number.
 #[derive(Debug)]
 pub struct Sockets {
     number: u32,
@@ -48,7 +48,7 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    /// The first free number below `root`.
+    /// Claims the first free display number below `root`.
     pub fn claim(root: &Path) -> Result<Self, SocketsError> {
         let directory = root.join(".X11-unix");
         check(&directory).map_err(|reason| SocketsError::Directory { path: directory.clone(), reason })?;
@@ -62,12 +62,12 @@ impl Sockets {
         Err(SocketsError::AllTaken(last))
     }
 
-    /// What programs find it by: `:N`.
+    /// The value of `DISPLAY`: `:N`.
     pub fn display(&self) -> String {
         format!(":{}", self.number)
     }
 
-    /// The one with a file, and the abstract one.
+    /// The socket in the file system, and the abstract socket.
     pub fn listeners(&self) -> [BorrowedFd<'_>; 2] {
         self.listeners.each_ref().map(AsFd::as_fd)
     }
@@ -81,26 +81,26 @@ impl Drop for Sockets {
     }
 }
 
-/// The directory has to be there, and nobody may be able to put his own socket where ours is.
+/// Creates the directory if it is missing, and checks that no other user can replace our socket in it.
 fn check(directory: &Path) -> Result<(), String> {
     match DirBuilder::new().mode(FOR_EVERYBODY).create(directory) {
-        // Whatever the mask took away.
+        // The umask may have removed some bits.
         Ok(()) => {
             fs::set_permissions(directory, Permissions::from_mode(FOR_EVERYBODY)).map_err(|error| error.to_string())?
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(format!("cannot be made: {error}")),
+        Err(error) => return Err(format!("cannot be created: {error}")),
     }
-    let metadata = fs::symlink_metadata(directory).map_err(|error| format!("cannot be looked at: {error}"))?;
+    let metadata = fs::symlink_metadata(directory).map_err(|error| format!("cannot be inspected: {error}"))?;
     let owner = metadata.uid();
     if !metadata.is_dir() {
-        return Err("is no directory".to_owned());
+        return Err("is not a directory".to_owned());
     }
     if owner != 0 && owner != rustix::process::geteuid().as_raw() {
         return Err(format!("belongs to user {owner}, who could listen in our place"));
     }
     if metadata.mode() & 0o022 != 0 && metadata.mode() & 0o1000 == 0 {
-        return Err("lets others replace our socket: `chmod 1777` it".to_owned());
+        return Err("lets other users replace our socket: `chmod 1777` it".to_owned());
     }
     Ok(())
 }
@@ -109,7 +109,7 @@ fn claim(root: &Path, directory: &Path, number: u32) -> io::Result<Sockets> {
     let lock = root.join(format!(".X{number}-lock"));
     take_lock(&lock)?;
     let path = directory.join(format!("X{number}"));
-    // The number is ours: a file there was left behind.
+    // We hold the lock of this number, so an existing socket file is stale.
     let _ = fs::remove_file(&path);
     let listen = || -> io::Result<_> {
         let with_file = UnixListener::bind(&path)?;
@@ -127,7 +127,7 @@ fn claim(root: &Path, directory: &Path, number: u32) -> io::Result<Sockets> {
     }
 }
 
-/// Makes the lock, with our process number in it. One whose process is gone is taken away first.
+/// Creates the lock with our process id in it. A lock whose process is gone is removed first.
 fn take_lock(lock: &Path) -> io::Result<()> {
     let make = || OpenOptions::new().write(true).create_new(true).mode(READ_ONLY).open(lock);
     let mut file = match make() {
@@ -137,14 +137,14 @@ fn take_lock(lock: &Path) -> io::Result<()> {
         }
         made => made?,
     };
-    // As every X server writes it: ten digits, filled with blanks.
+    // The format of every X server: ten characters, filled with blanks.
     let written = writeln!(file, "{:>10}", std::process::id());
     written.inspect_err(|_| _ = fs::remove_file(lock))
 }
 
 fn is_stale(lock: &Path) -> bool {
     let mut text = String::new();
-    // Anybody may put something there that has no end, or that is somebody else's.
+    // Any user may put a file there: a pipe that blocks, a link to a file of another user, or a terminal.
     let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY).bits() as i32;
     let Ok(file) = OpenOptions::new().read(true).custom_flags(flags).open(lock) else { return false };
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
@@ -183,7 +183,7 @@ mod tests {
         gone.wait().unwrap();
         let locks =
             [format!("{:>10}\n", gone.id()), "what is this?\n".to_owned(), format!("{:>10}\n", std::process::id())];
-        // In this order the stale one is only found if the others are passed by.
+        // In this order the stale lock is only reached if the other locks are passed by.
         for (number, lock) in [(0, &locks[1]), (1, &locks[2]), (2, &locks[0])] {
             fs::write(root.path().join(format!(".X{number}-lock")), lock).unwrap();
         }
@@ -202,7 +202,7 @@ mod tests {
         let place = root.path().to_owned();
         std::thread::spawn(move || tell.send(Sockets::claim(&place).unwrap().display()));
         assert_eq!(told.recv_timeout(std::time::Duration::from_secs(20)).as_deref(), Ok(":1"));
-        assert!(lock.exists(), "it is somebody else's");
+        assert!(lock.exists(), "it belongs to another program");
     }
 
     #[test]
@@ -215,6 +215,6 @@ mod tests {
         assert!(said.contains("chmod 1777"), "{said}");
         fs::remove_dir(&directory).unwrap();
         fs::write(&directory, "").unwrap();
-        assert!(Sockets::claim(root.path()).unwrap_err().to_string().contains("is no directory"));
+        assert!(Sockets::claim(root.path()).unwrap_err().to_string().contains("is not a directory"));
     }
 }

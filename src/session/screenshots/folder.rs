@@ -1,4 +1,4 @@
-//! Where screenshots are written, and how their files are called.
+//! Chooses the folder and the file name of a screenshot, and writes the file.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -9,27 +9,27 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::config::PictureFolder;
 use upbeat_record::faults::{self, Fault};
 
-/// The folder in that for pictures.
+/// Subfolder of the user's folder for pictures.
 const IN_PICTURES: &str = "Screenshots";
-/// Pictures of one second have so many names.
+/// Limit on the names of screenshots taken in the same second.
 const MOST_OF_A_SECOND: u32 = 100;
-/// The list of the user's folders in the folder for configuration, and its longest size in bytes.
+/// The list of the user's folders, in the folder for configuration, and its largest size in bytes.
 const USER_FOLDERS: &str = "user-dirs.dirs";
 const MOST_OF_THE_LIST: u64 = 64 * 1024;
 
-/// Folders for screenshots: the first that can be written to counts.
+/// Folders for screenshots. The first folder that can be written to is used.
 #[derive(Debug)]
 pub struct Folders {
     configured: Option<PathBuf>,
     home: Option<PathBuf>,
-    /// As an environment variable says.
+    /// The value of `XDG_PICTURES_DIR` in the environment.
     pictures: Option<PathBuf>,
-    /// Where the list of the user's folders is.
+    /// The folder with the list of the user's folders.
     config_home: Option<PathBuf>,
 }
 
 impl Folders {
-    /// Those of this user. Nothing is read yet.
+    /// The folders of this user. Reads no file yet.
     pub fn new(configured: &PictureFolder, variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let path = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = path("HOME");
@@ -41,10 +41,10 @@ impl Folders {
         }
     }
 
-    /// Writes a new file. Returns where it is.
+    /// Writes a new file and returns its path.
     ///
     /// # Errors
-    /// The sentence that says why there is none.
+    /// A sentence that says why no folder could be written to.
     pub fn write(&self, png: &[u8]) -> Result<PathBuf, String> {
         let mut refused = "No folder is known: HOME is not set".to_owned();
         for folder in self.candidates() {
@@ -63,21 +63,21 @@ impl Folders {
         let listed = || self.listed();
         let usual = || Some(self.home.as_ref()?.join("Pictures"));
         let pictures = self.pictures.clone().or_else(listed).or_else(usual);
-        // The last is what is said where none can be written to.
+        // The order matters: the error of the last folder is the error that is reported.
         let mut folders: Vec<PathBuf> = self.home.iter().cloned().collect();
         folders.extend(pictures.map(|pictures| pictures.join(IN_PICTURES)));
         folders.reverse();
         folders
     }
 
-    /// As the list of the user's folders says, which `xdg-user-dirs` writes.
+    /// The folder for pictures from the list that `xdg-user-dirs` writes.
     fn listed(&self) -> Option<PathBuf> {
         let list = upbeat_record::files::read(&self.config_home.as_ref()?.join(USER_FOLDERS), MOST_OF_THE_LIST).ok()?;
         listed_in(&String::from_utf8_lossy(&list), self.home.as_deref()?)
     }
 }
 
-/// The folder for pictures in a list such as `XDG_PICTURES_DIR="$HOME/Pictures"`.
+/// Finds the folder for pictures in a list with lines such as `XDG_PICTURES_DIR="$HOME/Pictures"`.
 fn listed_in(list: &str, home: &Path) -> Option<PathBuf> {
     let said = list.lines().find_map(|line| line.trim().strip_prefix("XDG_PICTURES_DIR="))?;
     let said = said.trim().trim_matches('"');
@@ -88,7 +88,7 @@ fn listed_in(list: &str, home: &Path) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-/// A file that was not there. A picture that is written in part is removed.
+/// Writes a file that does not exist yet. A partly written picture is removed.
 fn write_in(folder: &Path, name: &str, png: &[u8]) -> io::Result<PathBuf> {
     faults::check(Fault::File)?;
     fs::create_dir_all(folder)?;
@@ -100,7 +100,7 @@ fn write_in(folder: &Path, name: &str, png: &[u8]) -> io::Result<PathBuf> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(error),
         };
-        // A disk that is full may say so only when all is on it.
+        // Sync, because a full disk may only be reported when the data reaches it.
         return match file.write_all(png).and_then(|()| file.sync_all()) {
             Ok(()) => Ok(path),
             Err(error) => {
@@ -111,16 +111,16 @@ fn write_in(folder: &Path, name: &str, png: &[u8]) -> io::Result<PathBuf> {
     }
     Err(io::Error::new(
         io::ErrorKind::AlreadyExists,
-        format!("{MOST_OF_A_SECOND} screenshots of this second are there"),
+        format!("there are {MOST_OF_A_SECOND} screenshots of this second already"),
     ))
 }
 
-/// How a screenshot of `now` is called, without its extension: `screenshot-20261128-034412`, in local time.
+/// Name of a screenshot taken at `now`, without its extension: `screenshot-20261128-034412`, in local time.
 #[expect(unsafe_code, reason = "only the C library knows the local time")]
 fn name(now: SystemTime) -> String {
     let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let seconds = libc::time_t::try_from(seconds).unwrap_or(0);
-    // SAFETY: all zeroes are a valid `tm`, whose one pointer may be null; it is only written to, and read from, here.
+    // SAFETY: all zeroes are a valid `tm`, whose only pointer may be null. It is only written to, and read from, here.
     let tm = unsafe {
         let mut tm: libc::tm = std::mem::zeroed();
         libc::localtime_r(&raw const seconds, &raw mut tm);
@@ -168,7 +168,7 @@ mod tests {
         let said = at("a/b/x.png/in-a-file");
         let refused = folders(said.to_str().unwrap(), &[("HOME", home.path())]).write(b"x").unwrap_err();
         assert!(refused.starts_with(said.to_str().unwrap()), "{refused}");
-        // The folder for pictures is a file: home has the picture.
+        // The folder for pictures is a file, so the picture is written to the home folder.
         fs::write(at("Pictures"), "").unwrap();
         let written = folders("", &[("HOME", home.path())]).write(b"x").unwrap();
         assert_eq!(written.parent(), Some(home.path()));

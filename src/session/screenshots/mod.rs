@@ -1,10 +1,10 @@
-//! Screenshots that the user takes with a shortcut: a PNG file, which is also what is pasted next.
+//! Screenshots that the user takes with a shortcut: written to a PNG file and put on the clipboard.
 //!
 //! ```text
-//!   shortcut ─► a shot of the screen, or a window's scene ─► thread: pixels, PNG, file ─► main thread: clipboard, notice
+//!   shortcut ─► shot of the screen, or a window's scene ─► thread: pixels, PNG, file ─► main thread: clipboard, notice
 //! ```
 //!
-//! The main thread copies no pixels. Windows that rules keep out of pictures are black in these, too.
+//! The main thread copies no pixels. Windows that rules exclude from screen capture are black in screenshots too.
 
 mod folder;
 
@@ -31,17 +31,18 @@ use upbeat_record::faults::{self, Fault};
 use upbeat_timing::id::OutputId;
 use upbeat_timing::time::{Clock as _, Instant, Span};
 
-/// A notice about a screenshot takes the place of the one before.
+/// Key of the notices about screenshots: each replaces the previous one.
 const PURPOSE: &str = "screenshot";
 const SAVED: &str = "Screenshot saved; it can be pasted";
 const SAVED_ALONE: &str = "Screenshot saved";
-const NOT_SAVED: &str = "The screenshot is not saved; it can be pasted";
-const NOT_TAKEN: &str = "No screenshot is taken";
-/// How long a screen may take to show a frame without the cursor and without what was drawn for picking: some frames, or it
-/// shows none.
+const NOT_SAVED: &str = "The screenshot was not saved, but it can be pasted";
+const NOT_TAKEN: &str = "No screenshot was taken";
+/// How long a screen may take to show a frame without the cursor and the picking overlay. That takes some frames; a
+/// screen that takes longer shows no frames at all.
 const PATIENCE: Span = Span::from_millis(1_000);
 
-/// Takes a screenshot. While the session is locked there is none, and no notice either: the lock screen shows none.
+/// Takes a screenshot. While the session is locked it does nothing, and shows no notice because the lock screen shows
+/// none.
 pub(super) fn take(state: &mut State, of: ScreenshotOf) {
     if state.shell.lock().takes_input() || state.shell.lock().covers() {
         return;
@@ -62,7 +63,7 @@ fn take_of_screen(state: &mut State) {
     }
 }
 
-/// A part of an output (global logical coordinates), or all of it.
+/// Takes a screenshot of an output, or of `part` of it (global logical coordinates).
 fn take_of_output(state: &mut State, id: OutputId, part: Option<Rectangle<f64, Logical>>) {
     let Some(output) = state.outputs.by_id(id) else { return };
     let part = part.map(|part| {
@@ -76,8 +77,8 @@ fn take_of_output(state: &mut State, id: OutputId, part: Option<Rectangle<f64, L
     }
 }
 
-/// A screen or region that was picked is taken once the screen shows it undimmed and without the cursor, or is not where the
-/// screen shows nothing new. Returns when it is to be looked at again.
+/// Takes the screenshot of a picked screen or region once the screen shows it undimmed and without the cursor. If the
+/// screen shows no new frame in time, no screenshot is taken. Returns when to check again.
 pub(super) fn attend(state: &mut State) -> Option<Instant> {
     if state.shell.lock().takes_input() {
         region::cancel(state);
@@ -101,7 +102,8 @@ pub(super) fn attend(state: &mut State) -> Option<Instant> {
     None
 }
 
-/// The physical pixels of an output at `corner` that a part (global logical coordinates) covers, if only in part.
+/// The physical pixels that a part (global logical coordinates) covers, even partly, of an output whose top left corner
+/// is at `corner`.
 fn pixels_of(part: Rectangle<f64, Logical>, corner: Point<f64, Logical>, scale: f64) -> PixelRect {
     let (start, end) = (part.loc - corner, part.loc - corner + part.size.to_point());
     let (x, y) = ((start.x * scale).floor() as i32, (start.y * scale).floor() as i32);
@@ -109,7 +111,7 @@ fn pixels_of(part: Rectangle<f64, Logical>, corner: Point<f64, Logical>, scale: 
     PixelRect { x, y, width: right - x, height: bottom - y }
 }
 
-/// A part of a picture, as far as it lies within it.
+/// Cuts a part out of a picture, clipped to the picture.
 fn cut(seen: &PixelBuffer, part: PixelRect) -> Result<PixelBuffer, String> {
     let (left, top) = (part.x.clamp(0, seen.width), part.y.clamp(0, seen.height));
     let (right, bottom) = ((part.x + part.width).min(seen.width), (part.y + part.height).min(seen.height));
@@ -130,39 +132,40 @@ fn take_of_window(state: &mut State) {
     });
 }
 
-/// Where the pixels come from.
+/// Source of a screenshot's pixels.
 enum Source {
-    /// A panel, how the output is turned onto it, and the part of it as it is seen, if not all is meant.
+    /// A shot of an output, the output's transform, and the part to keep (in the upright picture); `None` keeps all.
     Screen(Shot, Turn, Option<PixelRect>),
-    /// It is to be drawn.
+    /// A window's scene, which the thread draws.
     Scene(Box<Scene>),
 }
 
-/// The news of a screenshot.
+/// Messages of the screenshot thread.
 enum News {
-    /// It can be pasted: before it is written, which may take seconds, and something else may be copied meanwhile.
+    /// The PNG for the clipboard. Sent before the file is written, because writing may take seconds and the user
+    /// may copy something else meanwhile.
     Picture(Arc<Vec<u8>>),
-    /// It is done.
+    /// The thread has finished.
     End {
-        /// Where it is written, or why there is none.
+        /// Path of the file, or the reason why there is none.
         result: Result<PathBuf, Failed>,
-        /// It holds buffers of clients, which only the main thread may let go.
+        /// Holds client buffers, which only the main thread may release.
         _scene: Option<Box<Scene>>,
     },
 }
 
-/// Why there is no file.
+/// Why there is no file, as a sentence.
 enum Failed {
-    /// There is no picture.
+    /// There are no pixels.
     Picture(String),
-    /// It cannot be written.
+    /// The file could not be written.
     File(String),
 }
 
-/// Writes a picture on a thread of its own.
+/// Writes a screenshot on a thread of its own.
 fn write(state: &mut State, source: Source) {
     let Some(writing) = Writing::begin() else {
-        return fail(state, NOT_TAKEN, "Others are being written.");
+        return fail(state, NOT_TAKEN, "Other screenshots are being written.");
     };
     let config = &state.session.config().screenshots;
     let folders = Folders::new(&config.folder, |name| std::env::var_os(name));
@@ -178,13 +181,13 @@ fn write(state: &mut State, source: Source) {
             is_told = true;
             finish(state, result);
         }
-        Event::Closed if !is_told => fail(state, NOT_TAKEN, "There is no thread to write it."),
+        Event::Closed if !is_told => fail(state, NOT_TAKEN, "No thread could be started to write it."),
         Event::Closed => {}
     });
     if let Err(error) = heard {
         return fail(state, NOT_TAKEN, &error.to_string());
     }
-    // Where there is no thread to be had, `tell` is dropped with the job, and that says so.
+    // If no thread can be started, `tell` is dropped together with the job, and `Event::Closed` reports the failure.
     let job = move || {
         let _writing = writing;
         let (pixels, scene) = source.read();
@@ -206,12 +209,12 @@ fn write(state: &mut State, source: Source) {
 }
 
 impl Source {
-    /// The pixels as they are seen.
+    /// The upright pixels, and the scene if there was one.
     fn read(self) -> (Result<PixelBuffer, String>, Option<Box<Scene>>) {
         match self {
             Source::Screen(shot, turn, part) => {
                 let pixels = shot.whole().ok_or_else(|| "The screen cannot be read.".to_owned());
-                // The display may have its buffer back while the picture is compressed.
+                // Give the buffer back to the display before the picture is compressed.
                 drop(shot);
                 let seen = pixels.map(|pixels| upright(pixels, turn));
                 let cut_out = |seen: PixelBuffer| match part {

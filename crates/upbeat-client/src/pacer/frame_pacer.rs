@@ -1,4 +1,4 @@
-//! The pacer that programs hold.
+//! The public type [`FramePacer`]: sends requests, and hands out targets and events.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use crate::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::{self, Upbeat
 use crate::protocol::frame_pacing::upbeat_frame_pacing_v1::{UpbeatFramePacingV1, Wish};
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
 
-/// Says which moment each frame of a surface is drawn for.
+/// Gives each frame of a surface a target: the refresh that it is drawn for.
 ///
-/// With a compositor that has `upbeat_frame_pacing_v1` the moments are those that it names, several ahead if it is
-/// asked for that. With any other they follow from frame callbacks and `wp_presentation`: one at a time, predicted.
-/// A program is written once for both.
+/// A compositor with `upbeat_frame_pacing_v1` sends the targets, several ahead if the program asks for this. On other
+/// compositors the pacer predicts one target at a time, from frame callbacks and `wp_presentation`. The program is the
+/// same for both.
 ///
-/// It does no waiting and no reading of its own and needs no event queue: whenever the program has read from its
-/// connection, [`next_target`](Self::next_target) and [`next_event`](Self::next_event) have what came. It sends
-/// requests, which the program flushes. So it goes with plain `wayland-client` as below, and with
-/// smithay-client-toolkit, whose surfaces and `GlobalList` are the same types. A winit program makes a
-/// [`Connection`] from its display handle (`Backend::from_foreign_display`) and a [`WlSurface`] from its window handle;
-/// as winit wakes the program only for its own events, one thread that waits on that connection wakes it with an
-/// `EventLoopProxy`.
+/// The pacer does not wait or read by itself, and needs no event queue. After the program has read from its connection,
+/// [`next_target`](Self::next_target) and [`next_event`](Self::next_event) return the new targets and events. The pacer
+/// sends requests, which the program must flush. So it works with plain `wayland-client` as below, and with
+/// smithay-client-toolkit, which has the same types for surfaces and `GlobalList`. A winit program makes a
+/// [`Connection`] from its display handle (`Backend::from_foreign_display`) and a [`WlSurface`] from its window handle.
+/// winit wakes the program only for winit's own events, so the program needs a thread that waits on this connection and
+/// wakes it with an `EventLoopProxy`.
 ///
 /// ```no_run
 /// use upbeat_client::{FramePacer, Outcome, PacerEvent, Pacing, PacingOptions};
@@ -57,7 +57,7 @@ use upbeat_timing::time::{Instant, NANOS_PER_SECOND};
 ///     pacer.request_frame();
 ///     loop {
 ///         while let Some(target) = pacer.next_target() {
-///             pacer.request_frame(); // and one after it
+///             pacer.request_frame(); // the next target arrives meanwhile
 ///             attach_picture_of(surface, target.present);
 ///             pacer.bind(target.id)?;
 ///             surface.commit();
@@ -82,9 +82,10 @@ pub struct FramePacer {
 }
 
 impl FramePacer {
-    /// A pacer for `surface`, of which there may be one. The surface may be in any state.
+    /// Creates a pacer for `surface`, in any state. A surface can have only one.
     ///
-    /// An EGL or Vulkan library that speaks the protocol itself would be in its way: at present none does.
+    /// An EGL or Vulkan library that uses the protocol itself would conflict with the pacer. At present no library
+    /// does.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
         let mut pacer = FramePacer::predicting(connection, globals, surface);
         let manager: Option<UpbeatFramePacingManagerV1> = bind(globals, 1, Arc::new(Deaf));
@@ -93,13 +94,14 @@ impl FramePacer {
             let request = upbeat_frame_pacing_manager_v1::Request::GetFramePacing { surface: surface.clone() };
             pacer.pacing = manager.send_constructor(request, pacer.shared.listener(Role::Pacing)).ok();
             manager.destroy();
-            // A connection that fails is told of by what the program reads next.
+            // A connection error is reported by the program's next read.
             let _ = connection.flush();
         }
         pacer
     }
 
-    /// A pacer that predicts, on any compositor: to compare with, and to see what a program does on others.
+    /// Creates a pacer that always predicts, on any compositor: for comparisons, and to test a program as on
+    /// compositors without the protocol.
     pub fn predicting(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
         let shared = Shared::new(Source::Predicted(Prediction::default()));
         let presentation = bind(globals, 1, shared.listener(Role::Presentation));
@@ -107,8 +109,8 @@ impl FramePacer {
         FramePacer { shared, surface: surface.clone(), pacing: None, presentation }
     }
 
-    /// Asks the compositor for these, with the surface's next commit. They hold until others are asked for. A
-    /// compositor without the protocol knows none of them.
+    /// Requests these options, from the surface's next commit on until other options are set. A compositor without
+    /// the protocol ignores them.
     pub fn set_options(&self, options: PacingOptions) {
         let Some(pacing) = &self.pacing else { return };
         let mut wish = Wish::empty();
@@ -119,18 +121,18 @@ impl FramePacer {
         pacing.set_options(wish);
     }
 
-    /// What is in force; what the compositor says of it as [`PacerEvent::Effective`].
+    /// The pacing in force, as the last [`PacerEvent::Effective`] reported it.
     pub fn effective(&self) -> Effective {
         self.shared.lock().effective
     }
 
-    /// How many frames the compositor lets be under way at most.
+    /// The largest number of frames that the compositor allows to be under way at once.
     pub fn most_ahead(&self) -> u32 {
         self.shared.lock().most_ahead
     }
 
-    /// Another frame is to be drawn: a target for it will come. Says nothing new while one is asked for that was not
-    /// taken. To be called again once it was taken, before that frame is drawn: the next then comes meanwhile.
+    /// Requests a target for another frame. Has no effect while a requested target was not taken yet. Call it again
+    /// after taking the target and before drawing its frame, so that the next target arrives meanwhile.
     pub fn request_frame(&self) {
         let asks = match &mut self.shared.lock().source {
             Source::Sent(targets) => targets.request(),
@@ -144,13 +146,13 @@ impl FramePacer {
         }
     }
 
-    /// The next target to draw for. It is to be [bound](Self::bind) or [cancelled](Self::cancel_from): while as many
-    /// frames as may be under way are neither, there is none.
+    /// The next target to draw for. [Bind](Self::bind) or [cancel](Self::cancel_from) each target. Returns `None`
+    /// while the allowed number of frames is being drawn.
     pub fn next_target(&self) -> Option<FrameTarget> {
         self.next_target_at(self.now())
     }
 
-    /// The same where it is `now`.
+    /// Like [`next_target`](Self::next_target), at the given time.
     pub(crate) fn next_target_at(&self, now: Instant) -> Option<FrameTarget> {
         let mut state = self.shared.lock();
         let limit = state.effective.ahead.max(1) as usize;
@@ -160,16 +162,17 @@ impl FramePacer {
         }
     }
 
-    /// The surface's next commit, which has to attach a buffer, is the frame for this target. To be called right before
-    /// it, in the order of the targets.
+    /// Declares that the surface's next commit is the frame for this target. This commit must attach a buffer. Call
+    /// it right before the commit, in the order of the targets.
     ///
     /// # Errors
-    /// If the target was not taken from this pacer, or was bound already. Nothing is sent then.
+    /// The target was not taken from this pacer, or was bound already. Then no request is sent.
     pub fn bind(&self, id: TargetId) -> Result<(), NotHeld> {
         self.bind_on(id, &self.surface)
     }
 
-    /// The same where `surface`, which belongs to the frame, is what is seen of it: it is called back for that one.
+    /// Like [`bind`](Self::bind), but callback and feedback are requested on `surface`, which is the visible part
+    /// of the frame.
     pub(crate) fn bind_on(&self, id: TargetId, surface: &WlSurface) -> Result<(), NotHeld> {
         match &mut self.shared.lock().source {
             Source::Sent(targets) => targets.bind(id)?,
@@ -179,7 +182,7 @@ impl FramePacer {
             pacing.bind((id.0 >> 32) as u32, id.0 as u32);
             return Ok(());
         }
-        // A dead object is a surface that its program has destroyed.
+        // Errors are ignored: the request only fails if the program has destroyed the surface.
         let callback = self.shared.listener(Role::Callback);
         let _ = surface.send_constructor::<WlCallback>(wl_surface::Request::Frame {}, callback);
         if let Some(presentation) = &self.presentation {
@@ -190,8 +193,9 @@ impl FramePacer {
         Ok(())
     }
 
-    /// Learns when refreshes are from the next commit of `surface`, where that is not known: the first frame is for a refresh then,
-    /// and not for when one may be. Returns whether that commit is wanted.
+    /// Asks for presentation feedback on the next commit of `surface`, if the times of refreshes are not known yet.
+    /// Then the first target is for a real refresh and not for an assumed refresh. Returns whether that commit is
+    /// needed.
     pub(crate) fn glimpse(&self, surface: &WlSurface) -> bool {
         let is_known = match &self.shared.lock().source {
             Source::Sent(_) => true,
@@ -202,8 +206,8 @@ impl FramePacer {
         presentation.send_constructor::<WpPresentationFeedback>(request, self.shared.listener(Role::Glimpse)).is_ok()
     }
 
-    /// What was drawn for this target and later ones is wrong: it is not to be shown. Answered by
-    /// [`PacerEvent::Cancelled`]. Frames being drawn for them need not be bound; other targets come for those.
+    /// Asks the compositor not to show the frames for this target and later targets. [`PacerEvent::Cancelled`]
+    /// answers. Frames that are being drawn for these targets need not be bound: new targets replace theirs.
     pub fn cancel_from(&self, first: TargetId) {
         if let Source::Sent(targets) = &mut self.shared.lock().source {
             targets.give_up(first);
@@ -219,14 +223,14 @@ impl FramePacer {
         }
     }
 
-    /// The next thing that happened.
+    /// The next event that was read from the connection.
     pub fn next_event(&self) -> Option<PacerEvent> {
         self.shared.lock().events.pop_front()
     }
 
-    /// The time on the clock of all these times.
+    /// The current time, on the clock that all times of this pacer use.
     pub fn now(&self) -> Instant {
-        // The clocks that a compositor could stamp with, by their numbers in <time.h>.
+        // Numbers of the clocks that a compositor may use, from <time.h>.
         let clock = match self.shared.lock().clock {
             0 => ClockId::Realtime,
             4 => ClockId::MonotonicRaw,

@@ -1,5 +1,5 @@
-//! Events, taken as they are read from the connection: a [`FramePacer`](super::FramePacer) needs no event queue, and
-//! goes with any that its program has.
+//! Handles events as they are read from the connection. So a [`FramePacer`](super::FramePacer) needs no event queue of
+//! its own, and works with any queue of its program.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -19,19 +19,19 @@ use crate::protocol::frame_pacing::upbeat_frame_pacing_v1::{Event, UpbeatFramePa
 use crate::wire::{instant, join};
 use upbeat_timing::time::Span;
 
-/// Events that nobody took before the oldest is forgotten: several seconds of them.
+/// Capacity of the list of events, several seconds' worth. If the program takes none, the oldest are dropped.
 const MOST_EVENTS: usize = 1024;
-/// `CLOCK_MONOTONIC`, until the compositor says otherwise.
+/// `CLOCK_MONOTONIC`, until the compositor sends another clock.
 const MONOTONIC: u32 = 1;
 
-/// Where targets come from.
+/// The source of targets: sent by the compositor, or predicted.
 #[derive(Debug)]
 pub(super) enum Source {
     Sent(Targets),
     Predicted(Prediction),
 }
 
-/// What events change and the pacer reads.
+/// State that events change and the pacer reads.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) source: Source,
@@ -41,19 +41,19 @@ pub(super) struct State {
     pub(super) events: VecDeque<PacerEvent>,
 }
 
-/// Shared by a pacer and its objects.
+/// The state, shared by a pacer and its Wayland objects.
 #[derive(Clone, Debug)]
 pub(super) struct Shared(Arc<Mutex<State>>);
 
-/// What an object is.
+/// The kind of a Wayland object.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Role {
     Pacing,
     Presentation,
     Callback,
-    /// Of the frame for this target.
+    /// Presentation feedback of the frame for this target.
     Feedback(TargetId),
-    /// Of what says nothing but when refreshes are.
+    /// Presentation feedback that is only used for the times of refreshes.
     Glimpse,
 }
 
@@ -65,18 +65,18 @@ struct Listener {
 
 impl Shared {
     pub(super) fn new(source: Source) -> Self {
-        // What frame callbacks are; a compositor that sends targets says what else.
+        // The pacing of frame callbacks. A compositor that sends targets will replace it.
         let effective = Effective { pacing: Pacing::Vsync, ahead: 1, min_buffers: 2, reason: None };
         let events = VecDeque::new();
         Shared(Arc::new(Mutex::new(State { source, effective, most_ahead: 1, clock: MONOTONIC, events })))
     }
 
-    /// Never held while a request is sent.
+    /// Locks the state. Never hold the lock while sending a request.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a new object is given to tell its events to.
+    /// The event handler for a new object.
     pub(super) fn listener(&self, role: Role) -> Arc<dyn ObjectData> {
         Arc::new(Listener { role, shared: self.clone() })
     }
@@ -142,7 +142,7 @@ impl State {
         match event {
             Event::Capabilities { ahead_limit } => self.most_ahead = ahead_limit,
             Event::Effective { pacing, ahead, min_buffers, reason } => {
-                // A value from a later version of the protocol is nothing that this one could act on.
+                // Ignore values of a later version of the protocol: this version could not act on them.
                 let (WEnum::Value(pacing), reason) = (pacing, known(reason, Reason::Policy)) else { return };
                 self.effective = Effective { pacing, ahead, min_buffers, reason: Some(reason) };
                 self.tell(PacerEvent::Effective(self.effective));
@@ -191,7 +191,7 @@ impl State {
         }
     }
 
-    /// Feedback is asked for where targets are predicted.
+    /// Handles presentation feedback, which is only requested if targets are predicted.
     fn seen(&mut self, id: TargetId, event: wp_presentation_feedback::Event) {
         use wp_presentation_feedback::{Event, Kind};
         let Source::Predicted(prediction) = &mut self.source else { return };

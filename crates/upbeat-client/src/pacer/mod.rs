@@ -1,11 +1,11 @@
-//! [`FramePacer`]: which moment each frame of a surface is drawn for, on any compositor.
+//! [`FramePacer`]: gives each frame of a surface the refresh that it is drawn for, on any compositor.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `targets` | which targets are asked for, held, drawn for and on their way (pure) |
-//! | `prediction` | the same on compositors without the protocol: the next refresh is predicted (pure) |
-//! | `listener` | events of Wayland objects, for the two above |
-//! | `frame_pacer` | requests of Wayland objects |
+//! | `targets` | state of targets that the compositor sends: requested, taken, bound (pure) |
+//! | `prediction` | the same on compositors without the protocol: predicts the next refresh (pure) |
+//! | `listener` | passes events of Wayland objects to these two |
+//! | `frame_pacer` | sends requests to Wayland objects |
 
 mod frame_pacer;
 mod listener;
@@ -19,41 +19,41 @@ pub use super::protocol::frame_pacing::upbeat_frame_pacing_v1::{DiscardReason, P
 
 use upbeat_timing::time::{Instant, Span};
 
-/// A target's name: grows from one to the next, and is never used twice by a pacer.
+/// Id of a target. It grows from each target to the next, and a pacer never uses it twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetId(pub u64);
 
 /// A refresh to draw a frame for.
 ///
 /// ```text
-///        told                        ready_by     present
+///        sent                        ready_by     present
 ///  ───────┼──────▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓──────┼────────────┼────────▶
-///                draw                │ bind, commit        seen
+///                draw                │ bind, commit        shown
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTarget {
-    /// Its name.
+    /// Id of the target, for [`FramePacer::bind`].
     pub id: TargetId,
-    /// When the frame will be seen, on the clock of [`FramePacer::now`]. The only time to animate with. It grows from
-    /// each target to the next, but for those after [revoked](PacerEvent::Revoked) ones; where it is predicted, a wrong
-    /// prediction is made up for by naming a moment twice.
+    /// When the frame will be shown, on the clock of [`FramePacer::now`]. Use only this time for animations. It
+    /// grows from each target to the next, except after [revoked](PacerEvent::Revoked) targets. Predicted targets
+    /// may repeat a time to correct a wrong prediction.
     pub present: Instant,
-    /// When its content has to be ready to be seen then: committed, and its fences signalled.
+    /// The deadline for this refresh: by then the frame must be committed, and its fences signalled.
     pub ready_by: Instant,
     /// The time between two refreshes.
     pub interval: Span,
 }
 
-/// What a program wishes of the compositor. The initial value is one frame at a time, paced as the compositor likes.
+/// The pacing that a program asks for. The default is one frame at a time, with the pacing that the compositor chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacingOptions {
-    /// When targets come.
+    /// When the compositor sends targets.
     pub pacing: Pacing,
-    /// How many frames may be under way at once when drawn ahead. A program needs one buffer more. From 1.
+    /// Largest number of frames under way when drawing ahead, at least 1. The program needs one buffer more.
     pub ahead_limit: u32,
-    /// Input does not end drawing ahead: the program predicts it, or shows what does not depend on it.
+    /// Keep drawing ahead during input: the program predicts input, or its content does not depend on input.
     pub stay_ahead: bool,
-    /// A newer frame may be shown before its time, and older ones discarded.
+    /// Allow the compositor to show a newer frame before its time and discard older frames.
     pub latest_ready: bool,
 }
 
@@ -63,65 +63,67 @@ impl Default for PacingOptions {
     }
 }
 
-/// What is in force.
+/// The pacing in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effective {
-    /// When targets come.
+    /// When the compositor sends targets.
     pub pacing: Pacing,
-    /// How many frames may be under way at once.
+    /// The number of frames that may be under way at once.
     pub ahead: u32,
-    /// How many buffers make use of that.
+    /// The number of buffers that the program needs for this.
     pub min_buffers: u32,
-    /// Why; `None`: the compositor does not have `upbeat_frame_pacing_v1`, and targets are predicted.
+    /// Why this pacing was chosen. `None`: the compositor does not have `upbeat_frame_pacing_v1`, and targets are
+    /// predicted.
     pub reason: Option<Reason>,
 }
 
-/// What became of a frame.
+/// The fate of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was seen.
+    /// The frame was shown.
     Presented {
-        /// Since when.
+        /// Time at which it was first shown.
         at: Instant,
-        /// How long it was ready before it had to be; negative if it was late. `None` if the compositor does not say.
+        /// How long before its deadline the frame was ready; negative if it was late. `None` if the compositor
+        /// does not report it.
         margin: Option<Span>,
-        /// How it came to the screen.
+        /// Whether it was composited, or scanned out directly.
         path: Path,
     },
-    /// It will never be seen.
+    /// The frame will never be shown.
     Discarded(DiscardReason),
 }
 
-/// Something that happened.
+/// An event of a pacer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacerEvent {
-    /// Another pacing is in force.
+    /// The pacing in force has changed.
     Effective(Effective),
-    /// A frame that was bound is over. Told once for each.
+    /// A bound frame was shown or discarded. Sent once for each bound frame.
     Ended {
-        /// What it was drawn for.
+        /// The target that it was drawn for.
         target: FrameTarget,
-        /// What became of it.
+        /// Whether and when it was shown.
         outcome: Outcome,
     },
-    /// Targets from `first` on do not hold any more, and others will come for those that were not bound. A frame that
-    /// is being drawn for one may be bound all the same, and is then shown as soon as it can be; or it may be given up,
-    /// by [`FramePacer::cancel_from`].
+    /// Targets from `first` on are no longer valid, and new targets replace those that were not bound. A frame that
+    /// is being drawn for such a target may still be bound: then it is shown as soon as possible. Or it may be
+    /// given up with [`FramePacer::cancel_from`].
     Revoked {
-        /// The first of them.
+        /// The first revoked target.
         first: TargetId,
-        /// Why.
+        /// The reason that the compositor gave.
         reason: RevokeReason,
     },
-    /// Answers [`FramePacer::cancel_from`]: frames that were bound to this target or a later one will not be seen.
+    /// The answer to [`FramePacer::cancel_from`]: frames bound to `first` or a later target will not be shown.
     Cancelled {
-        /// The first of them: the one that was named, or a later one if frames had to be kept.
+        /// The first cancelled target: the target that was given, or a later target if frames had to be kept.
         first: TargetId,
     },
 }
 
 impl Outcome {
-    /// How many refreshes after its own a frame was seen; `None` if it was not.
+    /// How many refreshes after its own a frame was shown; `None` if it was not shown.
     pub fn refreshes_late(&self, target: &FrameTarget) -> Option<u64> {
         let Outcome::Presented { at, .. } = *self else { return None };
         let interval = target.interval.as_nanos().max(1);
@@ -129,7 +131,7 @@ impl Outcome {
     }
 }
 
-/// A target was bound that is not held: it was never taken, or bound before.
+/// The target cannot be bound: it was never taken from this pacer, or was bound before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("target {} is not held: it was never taken from this pacer, or was bound before", .0.0)]
 pub struct NotHeld(pub TargetId);

@@ -1,12 +1,12 @@
-//! Targets on a compositor that sends none: frame callbacks say when to draw, and from when earlier frames were seen it
-//! follows when the next will be. Pure.
+//! Predicts targets on a compositor that sends none. Frame callbacks say when to draw; the time of the next refresh
+//! follows from the times at which earlier frames were shown. Pure.
 //!
 //! ```text
 //!   refresh    0             1             2             3
-//!              │  told       │             │             │
+//!              │  callback   │             │             │
 //!              │   ├▓▓▓▓▓▓┤commit          │             │
-//!              │             ├─ first grid point after told
-//!              │             │             ├─ seen: one behind the first, so the next will be too
+//!              │             ├─ first refresh after the callback
+//!              │             │             ├─ shown: one refresh after the first, so the next frame will be too
 //! ```
 
 use std::collections::VecDeque;
@@ -14,17 +14,18 @@ use std::collections::VecDeque;
 use super::{DiscardReason, FrameTarget, NotHeld, Outcome, TargetId};
 use upbeat_timing::time::{Instant, Span};
 
-/// The interval until the display's is known: 60 Hz, the most common.
+/// Interval until the display's interval is known: 60 Hz, the most common rate.
 const USUAL_INTERVAL: Span = Span::from_nanos(16_666_667);
-/// From how many frames it is learned how many refreshes a frame takes to be seen. Odd, so that the middle is one of
-/// them; few, so that a change is followed soon; several, so that one late frame changes nothing.
+/// Number of recent frames whose delay (in refreshes) is remembered; their median is used. Odd, so that the median is
+/// one of them; few, so that a change is followed soon; several, so that one late frame changes nothing.
 const LEARNED_FROM: usize = 7;
-/// More refreshes than any compositor takes: what a frame that was hidden for a while took teaches nothing.
+/// A longer delay, in refreshes, is not learned from, because no compositor takes that long: the frame was hidden for a
+/// while.
 const MOST_BEHIND: i64 = 8;
-/// Frames whose end may still be told: a compositor without `wp_presentation` tells of none.
+/// Limit on committed frames without feedback: a compositor without `wp_presentation` never sends any.
 const MOST_COMMITTED: usize = 16;
 
-/// A frame, and the first refresh after its program was told to draw.
+/// A frame, and the first refresh after its target was taken.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     target: FrameTarget,
@@ -35,11 +36,11 @@ struct Frame {
 #[derive(Debug)]
 pub(super) struct Prediction {
     interval: Span,
-    /// When a frame was last seen, or the program last told: a point of the display's grid, or near one.
+    /// The latest time at which a frame is known to have been shown: a point of the display's refresh grid.
     seen: Option<Instant>,
     behind: VecDeque<i64>,
     is_wanted: bool,
-    /// A commit's frame callback has not come yet.
+    /// The frame callback of the last commit has not arrived yet.
     waits: bool,
     last: Option<FrameTarget>,
     drawing: VecDeque<Frame>,
@@ -62,28 +63,28 @@ impl Default for Prediction {
 }
 
 impl Prediction {
-    /// Another frame is wanted.
+    /// Requests a target for another frame.
     pub(super) fn request(&mut self) {
         self.is_wanted = true;
     }
 
-    /// The frame callback of the last commit came.
+    /// Notes that the frame callback of the last commit has arrived.
     pub(super) fn called_back(&mut self) {
         self.waits = false;
     }
 
-    /// The next target to draw for, at `now`. The first frame waits for no callback.
+    /// The next target to draw for, at `now`. The first frame needs no callback.
     pub(super) fn take(&mut self, now: Instant) -> Option<FrameTarget> {
-        // One at a time: the next when this one was committed, and its callback came.
+        // One at a time: the next target comes after the commit and the callback of this frame.
         if !self.is_wanted || self.waits || !self.drawing.is_empty() {
             return None;
         }
         self.is_wanted = false;
         let (interval, behind) = (self.interval, self.usual_behind());
         let first = self.first_after(now);
-        // A moment that was named too late is made up for by naming it twice, never by running back.
+        // If an earlier target was too late, repeat its time: the time of an animation must not run back.
         let present = self.last.map_or(Instant::ZERO, |last| last.present).max(first + interval * behind);
-        // Usual compositors take what is there at a refresh and show it at the next.
+        // Most compositors take the frames that are ready at a refresh and show them at the next.
         let ready_by = present - interval * behind - interval / 4;
         let id = TargetId(self.last.map_or(0, |last| last.id.0) + 1);
         let target = FrameTarget { id, present, ready_by, interval };
@@ -92,7 +93,7 @@ impl Prediction {
         Some(target)
     }
 
-    /// The next commit is the frame for this target; its frame callback is asked for with it.
+    /// Declares the next commit to be the frame for this target. The caller requests its frame callback.
     pub(super) fn bind(&mut self, id: TargetId) -> Result<(), NotHeld> {
         let at = self.drawing.iter().position(|frame| frame.target.id == id).ok_or(NotHeld(id))?;
         if self.committed.len() == MOST_COMMITTED {
@@ -103,17 +104,17 @@ impl Prediction {
         Ok(())
     }
 
-    /// Frames from `first` on are not wanted any more: those being drawn are forgotten. Nothing that was committed can
-    /// be called back: returns the first that will not be seen.
+    /// Gives up frames from `first` on that are being drawn. Frames that were committed cannot be cancelled:
+    /// returns the first target whose frame will not be shown.
     pub(super) fn cancel_from(&mut self, first: TargetId) -> TargetId {
         let drawn = self.drawing.len();
         self.drawing.retain(|frame| frame.target.id < first);
-        // As a compositor that sends targets does: another comes in the place of each.
+        // Like a compositor that sends targets: a new target replaces each.
         self.is_wanted |= self.drawing.len() < drawn;
         self.committed.back().map_or(first, |kept| first.max(TargetId(kept.target.id.0 + 1)))
     }
 
-    /// The frame was seen at `at`, on a display with this interval, if the compositor says.
+    /// Notes that the frame was shown at `at`, and the display's `interval` if the compositor reported it.
     pub(super) fn presented(&mut self, id: TargetId, at: Instant, interval: Option<Span>) -> Option<FrameTarget> {
         let frame = self.over(id)?;
         self.glimpsed(at, interval);
@@ -128,18 +129,18 @@ impl Prediction {
         Some(frame.target)
     }
 
-    /// The frame will not be seen.
+    /// Notes that the frame was discarded.
     pub(super) fn discarded(&mut self, id: TargetId) -> Option<(FrameTarget, Outcome)> {
-        // What it knows of is that a newer one took its place, or that it was hidden; it does not say which.
+        // `wp_presentation` does not tell a superseded frame from a hidden frame, so this reason is a guess.
         self.over(id).map(|frame| (frame.target, Outcome::Discarded(DiscardReason::Newer)))
     }
 
-    /// Whether it is known when refreshes are.
+    /// Whether the time of any refresh is known.
     pub(super) fn knows_refreshes(&self) -> bool {
         self.seen.is_some()
     }
 
-    /// Something that was no frame for a target was seen at `at`.
+    /// Notes that there was a refresh at `at`, from feedback of any commit.
     pub(super) fn glimpsed(&mut self, at: Instant, interval: Option<Span>) {
         if let Some(interval) = interval.filter(|interval| *interval > Span::ZERO) {
             self.interval = interval;
@@ -152,13 +153,13 @@ impl Prediction {
         self.committed.remove(at)
     }
 
-    /// The first point of the grid after `now`.
+    /// The first refresh after `now`.
     fn first_after(&self, now: Instant) -> Instant {
         let Some(seen) = self.seen else { return now + self.interval };
         seen + self.interval * ((now - seen).as_nanos().div_euclid(self.interval.as_nanos()) + 1)
     }
 
-    /// How many refreshes after the first one frames are usually seen.
+    /// How many refreshes after the first refresh frames are usually shown.
     fn usual_behind(&self) -> i64 {
         let mut sorted: Vec<i64> = self.behind.iter().copied().collect();
         sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! What the pure parts promise, against compositors that do whatever the protocol allows.
+//! Tests of the guarantees of the pure parts, against compositors that do anything that the protocol allows.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -56,7 +56,7 @@ fn a_revoked_target_is_used_up_once_by_the_one_sent_in_its_place() {
     targets.take(3);
     targets.request();
     targets.target(target(2));
-    // One is being drawn for, one waits: both come anew, and nothing has to be asked for.
+    // One target is being drawn for, one waits: both are replaced without a request.
     targets.revoked(TargetId(1));
     assert_eq!(targets.take(3), None);
     targets.revoked(TargetId(1));
@@ -87,13 +87,13 @@ fn no_more_frames_are_begun_than_may_be_under_way_however_often_targets_are_repl
     assert_eq!(targets.take(1), Some(target(5)), "nothing is drawn any more");
 }
 
-/// What can happen between a client and a compositor with the protocol.
+/// A step of a client or of a compositor with the protocol.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Request,
     Take,
     Bind,
-    /// A frame is given up for the next, of which there is one.
+    /// The client gives up a frame in favour of the next.
     Skip,
     CompositorReads,
     CompositorSends,
@@ -115,7 +115,7 @@ enum ToClient {
     Ended(u64),
 }
 
-/// A client and a compositor that does what the XML says, with messages on their way between them.
+/// A client and a compositor that follows the protocol, with messages in flight between them.
 #[derive(Default)]
 struct Pair {
     targets: Targets,
@@ -126,7 +126,7 @@ struct Pair {
     limit: usize,
     requests: usize,
     last: u64,
-    /// Sent and not bound, as far as the compositor knows.
+    /// Targets that were sent and not bound, as far as the compositor knows.
     unbound: Vec<u64>,
     bound: VecDeque<u64>,
     committed: usize,
@@ -175,7 +175,7 @@ impl Pair {
                 }
             }
             Step::CompositorRevokes(back) => {
-                // From any id that was sent, those of bound frames too.
+                // From any target that was sent, including targets of bound frames.
                 let first = self.last.saturating_sub(back);
                 let before = self.unbound.len();
                 self.unbound.retain(|id| *id < first);
@@ -237,17 +237,16 @@ proptest! {
     }
 }
 
-/// A compositor of the usual kind: what is committed by a latch is shown at the refresh that it belongs to, and the
-/// callback is sent then.
+/// A common compositor: frames committed before a latch are shown at its refresh, and callbacks are sent at the latch.
 struct Usual {
     interval: Span,
     phase: Span,
-    /// The latch is this long before its refresh.
+    /// Time from the latch to its refresh.
     latch: Span,
 }
 
 impl Usual {
-    /// The latch that takes what is committed at `commit`, and when that is seen.
+    /// The latch that takes a frame committed at `commit`, and the time when the frame is shown.
     fn shows(&self, commit: Instant) -> (Instant, Instant) {
         let origin = Instant::ZERO + self.phase;
         let refreshes = (commit + self.latch - origin).as_nanos().div_euclid(self.interval.as_nanos()) + 1;
@@ -255,7 +254,7 @@ impl Usual {
         (seen - self.latch, seen)
     }
 
-    /// Plays a program whose frames cost `costs`. How far each target was off.
+    /// Runs a program whose frames cost `costs`. Returns the error of each target.
     fn play(&self, costs: &[Span]) -> Vec<Span> {
         let mut prediction = Prediction::default();
         let mut now = at(1_000);
@@ -301,7 +300,7 @@ fn predicted_moments_never_run_back() {
     let mut prediction = Prediction::default();
     let mut last = Instant::ZERO;
     for frame in 0..50 {
-        // Called back three times in an interval, as some compositors do for windows that are hidden.
+        // Three callbacks in one interval, as some compositors send for hidden windows.
         let now = at(1_000 + frame * 5);
         prediction.request();
         let target = prediction.take(now).unwrap();

@@ -1,33 +1,33 @@
-//! Targets on a compositor that sends them. Pure.
+//! The targets of a surface on a compositor that sends them. Pure.
 //!
 //! ```text
-//!   ask ──► owed ──(target)──► sent ──take──► drawing ──bind──► committed ──(presented, discarded)──► over
-//!             ▲                  │               │
-//!             └───(revoked)──────┘               │  may still be bound
-//!             └───(revoked: one comes in its place)
+//!   request ──► owed ──(target)──► sent ──take──► drawing ──bind──► committed ──(presented, discarded)──► over
+//!                 ▲                  │               │
+//!                 └───(revoked)──────┘               │  may still be bound
+//!                 └───(revoked: a new target replaces it)
 //! ```
 
 use std::collections::VecDeque;
 
 use super::{FrameTarget, NotHeld, Outcome, TargetId};
 
-/// How many frames may be drawn at once before the oldest is taken for given up: more than any pipeline is deep.
+/// If more frames are being drawn, the oldest counts as given up: no pipeline is this deep.
 const MOST_DRAWING: usize = 64;
 
 /// A target that a frame is being drawn for.
 #[derive(Clone, Copy, Debug)]
 struct BegunFrame {
     target: FrameTarget,
-    /// If it is revoked, another comes in its place: not if it was revoked already, nor if a later one was bound.
+    /// Whether a revocation would replace this target: not if it was revoked already, or a later target was bound.
     is_live: bool,
-    /// Its frame is not known to be given up.
+    /// Whether its frame counts as being drawn: it is not known to be given up.
     is_begun: bool,
 }
 
 /// The targets of a surface.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
-    /// Targets that will come.
+    /// Number of targets that the compositor will send without another request.
     owed: usize,
     sent: VecDeque<FrameTarget>,
     drawing: VecDeque<BegunFrame>,
@@ -35,22 +35,24 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Another frame is wanted. Returns whether a target has to be asked for.
+    /// Asks for another frame. Returns whether a request has to be sent.
     pub(super) fn request(&mut self) -> bool {
         let asks = self.owed == 0 && self.sent.is_empty();
         self.owed += usize::from(asks);
         asks
     }
 
-    /// A target came.
+    /// Notes that the compositor has sent a target.
     pub(super) fn target(&mut self, target: FrameTarget) {
-        // One that nobody knew to be owed: its predecessor was revoked while the commit bound to it was on its way.
+        // Saturating: a target may come that was not counted, if its predecessor was revoked while the commit
+        // bound to it was in flight.
         self.owed = self.owed.saturating_sub(1);
         self.sent.push_back(target);
     }
 
-    /// The next target to draw for, while fewer frames than `limit` are being drawn. The compositor cannot know of those
-    /// that are drawn for revoked targets: if each began another, more and more would be under way.
+    /// The next target to draw for, while fewer than `limit` frames are being drawn. The limit also counts frames
+    /// for revoked targets, which the compositor does not know of: without this, each revocation would start
+    /// another frame.
     pub(super) fn take(&mut self, limit: usize) -> Option<FrameTarget> {
         if self.drawing.iter().filter(|frame| frame.is_begun).count() >= limit {
             return None;
@@ -63,7 +65,7 @@ impl Targets {
         Some(target)
     }
 
-    /// The next commit is the frame for this target.
+    /// Declares the next commit to be the frame for this target.
     pub(super) fn bind(&mut self, id: TargetId) -> Result<(), NotHeld> {
         let at = self.drawing.iter().position(|frame| frame.target.id == id).ok_or(NotHeld(id))?;
         self.committed.extend(self.drawing.remove(at).map(|frame| frame.target));
@@ -73,12 +75,12 @@ impl Targets {
         Ok(())
     }
 
-    /// Frames for targets from `first` on are given up.
+    /// Gives up the frames for targets from `first` on.
     pub(super) fn give_up(&mut self, first: TargetId) {
         self.drawing.iter_mut().filter(|frame| frame.target.id >= first).for_each(|frame| frame.is_begun = false);
     }
 
-    /// Targets from `first` on do not hold any more. One comes in the place of each that was not bound.
+    /// Revokes targets from `first` on. A new target replaces each that was not bound.
     pub(super) fn revoked(&mut self, first: TargetId) {
         let before = self.sent.len();
         self.sent.retain(|target| target.id < first);
@@ -88,13 +90,13 @@ impl Targets {
         }
     }
 
-    /// The frame is over. `None`: there is no such frame.
+    /// Notes that a frame was shown or discarded. `None`: there is no such frame.
     pub(super) fn ended(&mut self, id: TargetId, outcome: Outcome) -> Option<(FrameTarget, Outcome)> {
         let at = self.committed.iter().position(|target| target.id == id)?;
         self.committed.remove(at).map(|target| (target, outcome))
     }
 
-    /// Whether nothing is left that something has to happen to.
+    /// Whether no target is owed or in use.
     #[cfg(test)]
     pub(super) fn is_idle(&self) -> bool {
         self.owed == 0 && self.sent.is_empty() && self.drawing.is_empty() && self.committed.is_empty()

@@ -1,4 +1,4 @@
-//! What a view is made of.
+//! The contents of a view: subsurfaces with parts of the document.
 
 use wayland_client::protocol::wl_buffer::WlBuffer;
 use wayland_client::protocol::wl_subsurface::WlSubsurface;
@@ -6,25 +6,25 @@ use wayland_client::protocol::wl_surface::WlSurface;
 
 use super::{ContentRole, Region};
 
-/// What a content shows.
+/// The picture that a content shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     /// Its pixels, which must not change until it is released (`wl_buffer.release`).
     pub buffer: WlBuffer,
-    /// Which part of the document it is, or where it is in the view if its role is another. As large as the buffer divided by
-    /// `scale`.
+    /// The part of the document that it shows; for other roles than `Document`, its position in the view. Its size
+    /// is the size of the buffer divided by `scale`.
     pub region: Region,
-    /// Pixels of the buffer for one of the document.
+    /// Buffer pixels per document pixel.
     pub scale: i32,
 }
 
-/// One content, whoever moves it.
+/// A content of a view. Both kinds of views use it.
 #[derive(Debug)]
 pub(super) struct Part {
     pub surface: WlSurface,
     pub subsurface: WlSubsurface,
     pub role: ContentRole,
     pub picture: Option<Picture>,
-    /// It was placed since the last commit.
+    /// It was placed or changed since the last commit.
     pub is_new: bool,
 }

@@ -1,4 +1,5 @@
-//! Events, taken as they are read from the connection: a [`ScrollView`](super::ScrollView) needs no event queue.
+//! Handles events as they are read from the connection, so that a [`ScrollView`](super::ScrollView) needs no event
+//! queue.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -12,14 +13,15 @@ use super::{Demand, Extent, LowWater, Region, ScrollEvent, Side};
 use crate::protocol::scroll::upbeat_scroll_view_v1::{self as wire, UpbeatScrollViewV1};
 use crate::wire::instant;
 
-/// Events that nobody took before the oldest is forgotten: seconds of one in each refresh.
+/// Capacity of the list of events: seconds' worth at one event per refresh. If the program takes none, the oldest are
+/// dropped.
 const MOST_EVENTS: usize = 1024;
 
-/// What events change and the program reads.
+/// State that events change and the program reads.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub events: VecDeque<ScrollEvent>,
-    /// What is to be rendered: a newer one takes its place.
+    /// The region to render next. A newer one replaces it.
     pub wanted: Option<Demand>,
 }
 
@@ -35,7 +37,7 @@ impl Heard {
         use wire::Event;
         match event {
             Event::Budget { kilopixels } => self.tell(ScrollEvent::Budget(i64::from(kilopixels) * 1_000)),
-            // A value from a later version of the protocol is nothing that this one could act on.
+            // Ignore values of a later version of the protocol: this version could not act on them.
             Event::Effective { mode, reason } => {
                 if let (Ok(mode), Ok(reason)) = (mode.into_result(), reason.into_result()) {
                     self.tell(ScrollEvent::Effective(mode, reason));
@@ -68,17 +70,17 @@ impl Heard {
     }
 }
 
-/// Shared by a view and its objects.
+/// The state, shared by a view and its Wayland objects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shared(Arc<Mutex<Heard>>);
 
 impl Shared {
-    /// Never held while a request is sent.
+    /// Locks the state. Never hold the lock while sending a request.
     pub fn lock(&self) -> MutexGuard<'_, Heard> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a view object is given to tell its events to.
+    /// The event handler for a new view object.
     pub fn listener(&self) -> Arc<dyn ObjectData> {
         Arc::new(ViewListener(self.clone()))
     }

@@ -1,22 +1,22 @@
-//! [`ScrollView`]: a window into a document that is larger than what is seen of it, on any compositor.
+//! [`ScrollView`]: a viewport on a document that is larger than the view, on any compositor.
 //!
 //! ```text
 //!   compositor with upbeat_scroll_v1            any other, with wp_viewport
 //!   ─────────────────────────────────          ──────────────────────────────────────────────
 //!   moves the view while we sleep              input ─► ViewMachine ◄─ frame callbacks   (own)
-//!   and says what it wants next                         moves and crops the contents
+//!   and reports what to render next                     moves and crops the contents
 //!            └──────────────┬───────────────────────────────┘
-//!                  next_wanted(): render this by then
+//!                  next_wanted(): render this region before this time
 //! ```
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `scroll_view` | what programs call |
-//! | `served` | requests of a compositor that has the protocol |
-//! | `own` | the same by our own hand |
-//! | `content` | what a view is made of |
+//! | `scroll_view` | the public type |
+//! | `served` | requests to a compositor with the protocol |
+//! | `own` | scrolling on the client side, without the protocol |
+//! | `content` | the contents of a view |
 //! | `listener` | events of Wayland objects |
-//! | `tile_ring` | which tiles of a document are where (pure) |
+//! | `tile_ring` | assigns the tiles of a document to contents (pure) |
 
 mod content;
 mod listener;
@@ -34,44 +34,45 @@ pub use upbeat_timing::scroll::{Demand, Extent, LowWater, Region, Side};
 use upbeat_timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION, SCROLL_BUDGET};
 use upbeat_timing::time::Instant;
 
-/// What a program says of a view. It is in force with [`ScrollView::commit`].
+/// The properties of a view. They take effect with [`ScrollView::commit`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScrollOptions {
     /// Width and height of the view, in surface coordinates.
     pub size: (i32, i32),
-    /// Where the document begins and ends, in surface coordinates.
+    /// Bounds of the document, in surface coordinates.
     pub document: Region,
-    /// Whether input moves it left and right.
+    /// Whether input scrolls it horizontally.
     pub horizontal: bool,
-    /// Whether input moves it up and down.
+    /// Whether input scrolls it vertically.
     pub vertical: bool,
-    /// Whether a finger on a screen drags it.
+    /// Whether a finger on a touchscreen drags it.
     pub drag: bool,
-    /// Whether a wheel turns it.
+    /// Whether a wheel scrolls it.
     pub wheel: bool,
-    /// Whether fingers on a touchpad move it.
+    /// Whether fingers on a touchpad scroll it.
     pub finger: bool,
-    /// Which part of its speed a fling keeps from one millisecond to the next, in thousandths: 900 to 999.
+    /// The fraction of its speed that a fling keeps from one millisecond to the next, in thousandths: 900 to 999.
     pub deceleration: u32,
-    /// How far it can be pulled beyond the document, in surface coordinates: 0 to 1000.
+    /// How far the view can be pulled beyond the document, in surface coordinates: 0 to 1000.
     pub rubber_band: u32,
-    /// Where it comes to rest left to right, in ascending order; empty: anywhere.
+    /// Horizontal offsets at which it comes to rest, in ascending order. If empty, it rests anywhere.
     pub snaps_x: Vec<i32>,
-    /// The same top to bottom.
+    /// Vertical offsets at which it comes to rest, like `snaps_x`.
     pub snaps_y: Vec<i32>,
-    /// It is shown where the next input is expected, not where the last was.
+    /// Whether the view follows the predicted input instead of the last reported input.
     pub predicts: bool,
-    /// Where content is missing its last row or column is shown stretched, so that the view need not wait yet. On compositors
-    /// that serve this, and of views that move along one axis.
+    /// Whether missing content is replaced by its stretched last row or column, so that the view need not wait yet.
+    /// Only on compositors that support it, and for views that scroll along one axis.
     pub stretches: bool,
-    /// How many pixels may be rendered at once where no compositor says.
+    /// The number of pixels that may be rendered at once, unless the compositor sends a budget.
     pub budget: i64,
-    /// How many lengths of the view are rendered ahead of its motion where no compositor says, if the budget affords that.
+    /// How far ahead of its motion the document is rendered, in lengths of the view, as far as the budget permits.
+    /// Used if the compositor does not scroll.
     pub ahead: f64,
 }
 
 impl Default for ScrollOptions {
-    /// A view of nothing that goes up and down by whatever moves it.
+    /// An empty view that scrolls vertically by all kinds of input.
     fn default() -> Self {
         ScrollOptions {
             size: (0, 0),
@@ -93,69 +94,71 @@ impl Default for ScrollOptions {
     }
 }
 
-/// One content of a view: a subsurface that shows a part of the document.
+/// A content of a view: a subsurface that shows a part of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentId(usize);
 
-/// How a content moves.
+/// How a content moves when the view scrolls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContentRole {
-    /// With the document.
+    /// It scrolls with the document.
     #[default]
     Document,
-    /// Not at all: its region is that in the view.
+    /// It does not move: its region is a position in the view.
     Fixed,
-    /// From where its region is in the view by `length` to the right, as the view goes from the left end of the document to the right.
+    /// A horizontal scroll bar's thumb: it moves `length` to the right, from its region in the view, while the view
+    /// scrolls from the left end of the document to the right end.
     ThumbAcross {
-        /// In surface coordinates.
+        /// Length of its way, in surface coordinates.
         length: i32,
     },
-    /// The same downwards.
+    /// A vertical scroll bar's thumb, which moves down in the same way.
     ThumbDown {
-        /// In surface coordinates.
+        /// Length of its way, in surface coordinates.
         length: i32,
     },
 }
 
-/// Something that happened.
+/// An event of a view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScrollEvent {
-    /// How it is moved by the compositor, and why so.
+    /// How the compositor moves the view, and why.
     Effective(Mode, Reason),
-    /// So many pixels may be rendered at once.
+    /// The number of pixels that may be rendered at once.
     Budget(i64),
-    /// What is there will not last until what is wanted can be expected. Who can should render something smaller first.
+    /// The rendered content will probably run out before the wanted region can be ready. A program that can should
+    /// render something smaller first.
     LowWater(LowWater),
-    /// It has come to rest.
+    /// The view has come to rest.
     Rest {
-        /// The left edge of what is seen.
+        /// Left edge of the visible part of the document.
         x: f64,
-        /// The top edge.
+        /// Top edge of the visible part of the document.
         y: f64,
-        /// Of the last request to scroll that was heeded, or 0.
+        /// Serial of the last scroll request that took effect, or 0.
         serial: u32,
     },
-    /// A refresh showed it elsewhere than the one before; only told while asked for.
+    /// A refresh showed the view at a new offset. Only sent after [`ScrollView::report_offsets`].
     Offset {
-        /// The left edge of what is seen.
+        /// Left edge of the visible part of the document.
         x: f64,
-        /// The top edge.
+        /// Top edge of the visible part of the document.
         y: f64,
-        /// When. Where the compositor does not scroll: when that is expected.
+        /// Time of the refresh. If the compositor does not scroll, it is the predicted time.
         present: Instant,
     },
 }
 
-/// There is no way to scroll.
+/// Why a view cannot be created or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScrollError {
-    /// The compositor has neither the protocol nor what could stand in for it.
+    /// The compositor has neither the scroll protocol nor this global, which the fallback needs.
     #[error("the compositor has no {0}")]
     Missing(&'static str),
-    /// There is no memory to share with the compositor.
+    /// Shared memory could not be allocated.
     #[error("no memory can be shared with the compositor")]
     NoMemory,
-    /// The surface's connection is gone, or the surface.
+    /// The surface was destroyed, or its connection is closed.
     #[error("the surface or its connection is gone")]
     Gone,
 }

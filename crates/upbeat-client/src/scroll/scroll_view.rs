@@ -1,4 +1,4 @@
-//! The view that programs hold.
+//! The public type [`ScrollView`].
 
 use std::sync::Arc;
 
@@ -24,16 +24,17 @@ enum Mover {
     Own(OwnView),
 }
 
-/// A window into a document that is larger than what is seen of it.
+/// A viewport on a document that is larger than the view.
 ///
-/// The program says how large the document is ([`set_options`](Self::set_options)), renders what is
-/// [wanted](Self::next_wanted) of it into contents, [places](Self::place) these and [commits](Self::commit). With a compositor that has
-/// `upbeat_scroll_v1` that is all: the view follows fingers and wheels and flings at the rate of the display while the
-/// program sleeps. With any other the view moves its contents itself, by frame callbacks and `wp_viewport`, with the same
-/// physics; then input has to be handed to it, which does no harm with the first.
+/// The program sets the size of the document ([`set_options`](Self::set_options)), renders the
+/// [wanted](Self::next_wanted) regions into contents, [places](Self::place) these and [commits](Self::commit). With a
+/// compositor that has `upbeat_scroll_v1` this is all: the view follows fingers, wheels and flings at the rate of the
+/// display while the program sleeps. On other compositors the view moves its contents itself, with frame callbacks and
+/// `wp_viewport`, and with the same physics. Then it needs the input events of the program; with `upbeat_scroll_v1` it
+/// ignores them.
 ///
-/// Like [`FramePacer`](crate::FramePacer) it does no waiting and no reading of its own and needs no event queue: whenever
-/// the program has read from its connection, it asks for what is wanted and for events, and flushes.
+/// Like [`FramePacer`](crate::FramePacer), a view does not wait or read by itself, and needs no event queue. After the
+/// program has read from its connection, it takes the wanted regions and the events, and flushes.
 ///
 /// ```no_run
 /// # use upbeat_client::{Picture, ScrollOptions, ScrollView, Tile, TileRing};
@@ -66,23 +67,23 @@ enum Mover {
 pub struct ScrollView {
     shared: Shared,
     surface: WlSurface,
-    /// Those of the views around it, innermost first.
+    /// Surfaces of the views around it, innermost first.
     around: Vec<WlSurface>,
     compositor: WlCompositor,
     subcompositor: WlSubcompositor,
     parts: Vec<Part>,
     options: ScrollOptions,
-    /// They were changed since the last commit.
+    /// `options` has changed since the last commit.
     has_new_options: bool,
     mover: Mover,
 }
 
 impl ScrollView {
-    /// Makes a view of `surface`, of which there may be one. Its own buffer is the background, which should be opaque, and is the
-    /// program's to attach, but not to commit: [`commit`](Self::commit) does that.
+    /// Creates the view of `surface`, which can have only one. The surface's own buffer is the background and
+    /// should be opaque. The program attaches it, but does not commit it: [`commit`](Self::commit) does.
     ///
     /// # Errors
-    /// If the compositor has none of what is needed.
+    /// The compositor has neither the protocol nor the globals that the fallback needs.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Result<Self, ScrollError> {
         let shared = Shared::default();
         match ServedView::new(globals, surface, &shared) {
@@ -91,20 +92,22 @@ impl ScrollView {
         }
     }
 
-    /// One that moves its contents itself on any compositor: to compare with, and to see what a program does on others.
+    /// Creates a view that the client scrolls itself, on any compositor: for comparisons, and to test a program as
+    /// on compositors without the protocol.
     ///
     /// # Errors
-    /// If the compositor has none of what is needed.
+    /// The compositor does not have the globals that this needs.
     pub fn by_itself(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Result<Self, ScrollError> {
         let shared = Shared::default();
         let own = OwnView::new(connection, globals, surface, None)?;
         Self::with(connection, globals, surface, shared, Mover::Own(own))
     }
 
-    /// A view that is a content of another. Of both the innermost moves that can, chosen when a gesture begins.
+    /// Creates a view that is a content of another view. A gesture scrolls the innermost view that can scroll in
+    /// its direction; this is chosen when the gesture begins.
     ///
     /// # Errors
-    /// If the compositor has none of what is needed.
+    /// The compositor does not have the globals that this needs, or the content is gone.
     pub fn nested(
         connection: &Connection,
         globals: &GlobalList,
@@ -138,7 +141,7 @@ impl ScrollView {
     ) -> Result<Self, ScrollError> {
         let compositor = bind(globals, 4, Arc::new(Deaf)).ok_or(ScrollError::Missing("wl_compositor"))?;
         let subcompositor = bind(globals, 1, Arc::new(Deaf)).ok_or(ScrollError::Missing("wl_subcompositor"))?;
-        // A connection that fails is told of by what the program reads next.
+        // A connection error is reported by the program's next read.
         let _ = connection.flush();
         Ok(ScrollView {
             shared,
@@ -153,17 +156,17 @@ impl ScrollView {
         })
     }
 
-    /// Whether the compositor moves it.
+    /// Whether the compositor scrolls the view.
     pub const fn is_moved_by_compositor(&self) -> bool {
         matches!(self.mover, Mover::Compositor(_))
     }
 
-    /// What is said of it.
+    /// The options that were set last.
     pub const fn options(&self) -> &ScrollOptions {
         &self.options
     }
 
-    /// Says so from the next commit on. What the protocol would refuse is brought into its limits.
+    /// Sets the options, from the next commit on. Values that the protocol does not allow are clamped to its limits.
     pub fn set_options(&mut self, mut options: ScrollOptions) {
         options.deceleration = options.deceleration.clamp(900, 999);
         options.rubber_band = options.rubber_band.min(1_000);
@@ -173,10 +176,10 @@ impl ScrollView {
         self.options = options;
     }
 
-    /// One more content, above those that there are: at most 64.
+    /// Adds a content above the existing contents. A view can have 64.
     ///
     /// # Errors
-    /// If the connection or the view's surface is gone.
+    /// The connection is closed, or the view's surface was destroyed.
     pub fn add_content(&mut self) -> Result<ContentId, ScrollError> {
         let gone = |_| ScrollError::Gone;
         let request = wl_compositor::Request::CreateSurface {};
@@ -193,12 +196,12 @@ impl ScrollView {
         Ok(ContentId(self.parts.len() - 1))
     }
 
-    /// The surface of a content.
+    /// The surface of a content; `None` if the view has no such content.
     pub fn content_surface(&self, content: ContentId) -> Option<&WlSurface> {
         self.parts.get(content.0).map(|part| &part.surface)
     }
 
-    /// How a content moves, from the next commit on.
+    /// Sets how a content moves, from the next commit on.
     pub fn set_role(&mut self, content: ContentId, role: ContentRole) {
         if let Some(part) = self.parts.get_mut(content.0) {
             part.role = role;
@@ -206,7 +209,7 @@ impl ScrollView {
         }
     }
 
-    /// What a content shows from the next commit on.
+    /// Sets the picture of a content, from the next commit on.
     pub fn place(&mut self, content: ContentId, picture: Picture) {
         if let Some(part) = self.parts.get_mut(content.0) {
             part.picture = Some(picture);
@@ -214,7 +217,7 @@ impl ScrollView {
         }
     }
 
-    /// All that was said since the last commit is in force at once, and so are the requests of the view's surface.
+    /// Applies all changes since the last commit at once, together with the pending state of the view's surface.
     pub fn commit(&mut self) {
         let options = std::mem::take(&mut self.has_new_options).then_some(&self.options);
         match &mut self.mover {
@@ -239,19 +242,21 @@ impl ScrollView {
         self.around.iter().for_each(WlSurface::commit);
     }
 
-    /// What is to be rendered next, and by when. It is said once; what is newer takes the place of what was not taken.
+    /// The region to render next, and its deadline. Each demand is returned once; a newer demand replaces a demand
+    /// that was not taken.
     pub fn next_wanted(&mut self) -> Option<Demand> {
         self.turn();
         self.shared.lock().wanted.take()
     }
 
-    /// The next thing that happened.
+    /// The next event that was read from the connection, or that the view caused itself.
     pub fn next_event(&mut self) -> Option<ScrollEvent> {
         self.turn();
         self.shared.lock().events.pop_front()
     }
 
-    /// Whether events tell of each refresh that shows it elsewhere. This wakes the program as often.
+    /// Sets whether [`ScrollEvent::Offset`] is sent for each refresh that moves the view. This wakes the program at
+    /// each such refresh.
     pub fn report_offsets(&mut self, armed: bool) {
         match &mut self.mover {
             Mover::Compositor(served) => served.report_offsets(armed),
@@ -259,8 +264,8 @@ impl ScrollView {
         }
     }
 
-    /// Shows this position of the document in its top left corner, or as near as the document allows. Answered by
-    /// [`ScrollEvent::Rest`].
+    /// Scrolls so that this position of the document is in the view's top left corner, or as near as the document
+    /// allows. [`ScrollEvent::Rest`] follows.
     pub fn scroll_to(&mut self, x: i32, y: i32, smoothly: bool, serial: u32) {
         match &mut self.mover {
             Mover::Compositor(served) => served.scroll_to((x, y), smoothly, serial),
@@ -268,7 +273,8 @@ impl ScrollView {
         }
     }
 
-    /// The same by a distance from where it is, or from where it is going.
+    /// Scrolls by a distance from the current offset, or from the offset that the view is moving to.
+    /// [`ScrollEvent::Rest`] follows.
     pub fn scroll_by(&mut self, x: i32, y: i32, smoothly: bool, serial: u32) {
         match &mut self.mover {
             Mover::Compositor(served) => served.scroll_by((x, y), smoothly, serial),
@@ -276,7 +282,7 @@ impl ScrollView {
         }
     }
 
-    /// It stays where it is.
+    /// Stops the view where it is.
     pub fn stop(&mut self) {
         match &mut self.mover {
             Mover::Compositor(served) => served.stop(),
@@ -284,8 +290,9 @@ impl ScrollView {
         }
     }
 
-    /// To be called with each event of the seat's pointer, version 5 or newer. Returns whether the view has taken it: then it is
-    /// nobody else's. A compositor that moves the view takes such events itself. Of nested views the outermost is called.
+    /// Passes an event of the seat's pointer (version 5 or newer) to the view. Call it for each event. Returns
+    /// whether the view has used the event: then the program must ignore it. A compositor that scrolls the view
+    /// handles input itself. With nested views, call it on the outermost view.
     pub fn pointer_event(&mut self, event: &wl_pointer::Event) -> bool {
         match &mut self.mover {
             Mover::Compositor(_) => false,
@@ -293,7 +300,8 @@ impl ScrollView {
         }
     }
 
-    /// The same with each event of touches. From when the view has taken one, all of that finger until it is lifted is the view's.
+    /// Like [`pointer_event`](Self::pointer_event), for touch events. Once the view has used an event, it owns this
+    /// finger until the finger is lifted.
     pub fn touch_event(&mut self, event: &wl_touch::Event) -> bool {
         match &mut self.mover {
             Mover::Compositor(_) => false,
@@ -301,8 +309,9 @@ impl ScrollView {
         }
     }
 
-    /// Which position of the document a point of `surface` shows, if that is the view's or one of its contents': as events have
-    /// them. Not for nested views that move themselves.
+    /// The position in the document that a point of `surface` shows, in the coordinates of input events. `surface`
+    /// must be the view's or the surface of one of its contents. Does not work for nested views that the client
+    /// scrolls itself.
     pub fn document_position(&self, surface: &WlSurface, x: f64, y: f64) -> Option<(f64, f64)> {
         if let Mover::Own(own) = &self.mover {
             return (*surface == self.surface).then(|| own.shown()).map(|(left, top)| (left + x, top + y));
@@ -319,7 +328,8 @@ impl ScrollView {
         }
     }
 
-    /// What is due at `now`: for programs whose clock is another than that of [`FramePacer::now`](crate::FramePacer::now).
+    /// Shows the next frame if it is due at `now`: for programs with a clock other than
+    /// [`FramePacer::now`](crate::FramePacer::now).
     #[doc(hidden)]
     pub fn turn_at(&mut self, now: Instant) {
         if let Mover::Own(own) = &mut self.mover {
@@ -327,13 +337,13 @@ impl ScrollView {
         }
     }
 
-    /// [`next_wanted`](Self::next_wanted) of such programs.
+    /// Like [`next_wanted`](Self::next_wanted), for such programs.
     #[doc(hidden)]
     pub fn take_wanted(&mut self) -> Option<Demand> {
         self.shared.lock().wanted.take()
     }
 
-    /// [`next_event`](Self::next_event) of such programs.
+    /// Like [`next_event`](Self::next_event), for such programs.
     #[doc(hidden)]
     pub fn take_event(&mut self) -> Option<ScrollEvent> {
         self.shared.lock().events.pop_front()

@@ -1,4 +1,4 @@
-//! A view that the compositor moves.
+//! A view that the compositor scrolls (`upbeat_scroll_v1`).
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::protocol::scroll::upbeat_scroll_view_v1::{
     self as wire, Axes, Behavior, Inputs, Options, UpbeatScrollViewV1,
 };
 
-/// The version from which on the ends of a view may be stretched.
+/// The version of the protocol that added stretching at the ends of a view.
 const STRETCHED_SINCE: u32 = 2;
 
-/// A view and its contents, as the compositor knows them.
+/// The protocol objects of a view and its contents.
 #[derive(Debug)]
 pub(super) struct ServedView {
     view: UpbeatScrollViewV1,
@@ -27,7 +27,7 @@ pub(super) struct ServedView {
 }
 
 impl ServedView {
-    /// `None` where the compositor does not have it.
+    /// `None` if the compositor does not have the protocol.
     pub fn new(globals: &GlobalList, surface: &WlSurface, shared: &Shared) -> Option<Self> {
         let manager: UpbeatScrollManagerV1 = bind(globals, STRETCHED_SINCE, Arc::new(Deaf))?;
         let request = manager::Request::GetView { surface: surface.clone() };
@@ -66,7 +66,7 @@ impl ServedView {
         Ok(())
     }
 
-    /// Where a content is from the view's next commit on.
+    /// Sets the position and the role of a content, from the view's next commit on.
     pub fn place(&self, index: usize, part: &Part) {
         let (Some(content), Some(picture)) = (self.contents.get(index), &part.picture) else { return };
         content.set_position(picture.region.x.start as i32, picture.region.y.start as i32);

@@ -1,4 +1,4 @@
-//! A document in tiles of one size: which of them are rendered, and which have to be for what is wanted. Pure.
+//! Splits a document into tiles of one size, and tracks which tiles are rendered and which a region still needs. Pure.
 //!
 //! ```text
 //!   document   cells          wanted next: 4–8       4 and 5 stay, the slots of 1–3 take 6–8
@@ -8,44 +8,44 @@
 
 use super::{Extent, Region};
 
-/// A tile that is to be rendered.
+/// A tile that must be rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// Which content shows it, from 0 to the number of slots.
+    /// The content that shows it, from 0 to the number of slots − 1.
     pub slot: usize,
-    /// Which part of the document.
+    /// The part of the document that it shows.
     pub region: Region,
 }
 
-/// The tiles of a document.
+/// Assigns the tiles of a document to a fixed number of slots.
 #[derive(Clone, Debug)]
 pub struct TileRing {
-    /// Width and height.
+    /// Width and height of a tile.
     tile: (i64, i64),
     cells: Vec<Option<(i64, i64)>>,
 }
 
 impl TileRing {
-    /// `slots` tiles of this width and height, which are at least 1.
+    /// Creates a ring of `slots` slots, with tiles of this width and height (at least 1).
     pub fn new(tile: (i64, i64), slots: usize) -> Self {
         TileRing { tile: (tile.0.max(1), tile.1.max(1)), cells: vec![None; slots] }
     }
 
-    /// How many slots are needed for what a budget of so many pixels allows to be wanted of a view of this size, whose tiles are of
-    /// that size; at most 64, which is what a view may have.
+    /// The number of slots for a view of this size with tiles of this size: enough for the largest region that a
+    /// budget of so many pixels allows. At most 64, the limit of a view.
     pub fn slots_for(budget: i64, view: (i64, i64), tile: (i64, i64)) -> usize {
         let rows = (budget / view.0.max(1)).max(view.1) / tile.1.max(1) + 2;
         let columns = (view.0 + tile.0.max(1) - 1) / tile.0.max(1);
         (rows * columns).clamp(1, 64) as usize
     }
 
-    /// What shows a slot, if it was rendered.
+    /// The part of the document in a slot; `None` if the slot is empty.
     pub fn region(&self, slot: usize) -> Option<Region> {
         Some(self.region_of(*self.cells.get(slot)?.as_ref()?))
     }
 
-    /// The tiles that are missing for `wanted`, nearest to its middle first. They count as rendered from now on; what lies outside of
-    /// it gives its slot to them.
+    /// The tiles that must be rendered for the region `wanted`, the nearest to its middle first. They count as
+    /// rendered from now on; tiles outside of the region give up their slots for them.
     pub fn fill(&mut self, wanted: Region) -> Vec<Tile> {
         let mut missing: Vec<(i64, i64)> = self.cells_of(wanted).collect();
         missing.retain(|cell| !self.cells.contains(&Some(*cell)));

@@ -1,4 +1,4 @@
-//! The asking side: `upbeat msg`, tests and scripts in Rust.
+//! A client of the private socket, for `upbeat msg`, tests and scripts in Rust.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
@@ -10,33 +10,33 @@ use super::{PATH_VARIABLE, socket_path};
 use crate::ipc::message::event::{Event, News};
 use crate::ipc::message::{Answer, Outcome, Question, Request, Response};
 
-/// How long an answer may take: a screenshot of a large output is compressed meanwhile.
+/// Timeout of an answer. It is long because a screenshot of a large output is compressed before the answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// No answer, or not the one hoped for.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// No session was found.
+    /// The environment leads to no session.
     #[error(
         "no running session found: {PATH_VARIABLE} is not set, and there is no private socket beside that of \
          WAYLAND_DISPLAY. Run this inside the session, or name its socket with --socket"
     )]
     NoSession,
-    /// Nobody listens there.
+    /// No session listens on this socket.
     #[error("no session listens on {}: {source}", path.display())]
     Connect {
-        /// Where.
+        /// Path of the socket.
         path: PathBuf,
-        /// Why not.
+        /// The error of `connect`.
         source: io::Error,
     },
-    /// The connection broke.
+    /// The connection failed, or the answer took too long.
     #[error("the session did not answer: {0}")]
     Io(#[from] io::Error),
-    /// The answer was not understood.
+    /// The answer is not valid JSON, or has an unknown form.
     #[error("the session answered something that this version does not understand: {0}")]
     Language(#[from] serde_json::Error),
-    /// The session says that it cannot be done.
+    /// The session refused the request; the text is its reason.
     #[error("{0}")]
     Refused(String),
 }
@@ -57,9 +57,9 @@ impl Client {
         Ok(Client { stream: BufReader::new(stream) })
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer, for at most 30 seconds.
     pub fn ask(&mut self, request: Request) -> Result<Response, ClientError> {
-        // The user may take any time to answer.
+        // No timeout for picking a window, because the user may take any time.
         let patience = (request != Request::PickWindow).then_some(PATIENCE);
         self.stream.get_ref().set_read_timeout(patience)?;
         let mut line = serde_json::to_vec(&Question::new(request))?;
@@ -67,7 +67,7 @@ impl Client {
         self.stream.get_mut().write_all(&line)?;
         let mut line = String::new();
         if self.stream.read_line(&mut line)? == 0 {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection").into());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has closed the connection").into());
         }
         match serde_json::from_str::<Answer>(&line)?.result {
             Outcome::Ok(response) => Ok(response),
@@ -76,17 +76,17 @@ impl Client {
     }
 }
 
-/// What happens in a session, in order.
+/// The event stream of a session, as a blocking iterator.
 #[derive(Debug)]
 pub struct Follower {
     stream: BufReader<UnixStream>,
 }
 
 impl Client {
-    /// Asks for everything that happens from now on.
+    /// Subscribes to all events from now on. The first event is the complete state.
     pub fn follow(mut self) -> Result<Follower, ClientError> {
         self.ask(Request::Events)?;
-        // Nothing may happen for long.
+        // No timeout, because a session may have no event for a long time.
         self.stream.get_ref().set_read_timeout(None)?;
         Ok(Follower { stream: self.stream })
     }
@@ -106,7 +106,7 @@ impl Iterator for Follower {
             if let Ok(news) = serde_json::from_str::<News>(&line) {
                 return Some(Ok(news.event));
             }
-            // A kind of event that is newer than we are is passed over.
+            // An event of an unknown, newer kind is skipped.
             if let Ok(Answer { result: Outcome::Error(sentence), .. }) = serde_json::from_str(&line) {
                 return Some(Err(ClientError::Refused(sentence)));
             }
@@ -114,8 +114,8 @@ impl Iterator for Follower {
     }
 }
 
-/// Where the session's private socket is: in `UPBEAT_SOCKET`, or beside the socket called `WAYLAND_DISPLAY`.
-/// `environment` looks variables up.
+/// Finds the session's private socket: the path in `UPBEAT_SOCKET`, or else the socket beside the Wayland socket called
+/// `WAYLAND_DISPLAY`. `environment` looks up environment variables.
 pub fn find_socket(environment: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, ClientError> {
     let variable = |name| environment(name).filter(|value| !value.is_empty());
     if let Some(path) = variable(PATH_VARIABLE) {

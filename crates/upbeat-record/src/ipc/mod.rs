@@ -1,5 +1,5 @@
-//! The private socket of a session, from the client's side: its language ([`message`]), a [`Client`], and where the socket is
-//! ([`find_socket`], [`socket_path`]).
+//! The private socket of a session, from the client's side: its protocol ([`message`]), a [`Client`], and the path of
+//! the socket ([`find_socket`], [`socket_path`]).
 
 mod client;
 pub mod message;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 pub use client::{Client, ClientError, Follower, find_socket};
 
-/// The environment variable that leads the session's programs to its private socket.
+/// The environment variable with the path of the private socket, which the session sets for its programs.
 pub const PATH_VARIABLE: &str = "UPBEAT_SOCKET";
 
-/// What is added to the Wayland socket's name for the private socket.
+/// The name of the private socket is the name of the Wayland socket with this suffix.
 pub const SUFFIX: &str = ".upbeat.sock";
 
 /// The path of the private socket that belongs to the Wayland socket called `name`.

@@ -1,4 +1,4 @@
-//! From the statistics that are kept to what is answered about them.
+//! Converts the statistics that are kept into the messages of the private socket.
 
 use crate::ipc::message::{CadenceStats, Frequency, Miss, OutputStats, Target, WindowStats};
 use crate::trace::why_late;
@@ -9,14 +9,14 @@ use upbeat_timing::record::{
 use upbeat_timing::time::Instant;
 
 impl Frequency {
-    /// What `rate` amounts to at `now`.
+    /// The value of `rate` at `now`.
     pub fn new(rate: &Rate, now: Instant) -> Self {
         Frequency { per_second: rate.per_second(now), total: rate.total() }
     }
 }
 
 impl CadenceStats {
-    /// What `cadence` amounts to at `now`.
+    /// The values of `cadence` at `now`.
     pub fn new(cadence: &Cadence, misses: Misses, now: Instant) -> Self {
         CadenceStats {
             frames: Frequency::new(&cadence.frames, now),
@@ -28,7 +28,7 @@ impl CadenceStats {
 }
 
 impl OutputStats {
-    /// What the statistics of the output called `name` amount to at `now`.
+    /// The statistics of the output called `name` at `now`.
     pub fn new(name: &str, statistics: &OutputStatistics, now: Instant) -> Self {
         OutputStats {
             output: name.to_owned(),
@@ -41,7 +41,7 @@ impl OutputStats {
 }
 
 impl WindowStats {
-    /// What the statistics of `window` amount to at `now`.
+    /// The statistics of `window` at `now`.
     pub fn new(window: WindowId, app_id: &str, statistics: &WindowStatistics, now: Instant) -> Self {
         WindowStats {
             window,
@@ -55,7 +55,7 @@ impl WindowStats {
 }
 
 impl Miss {
-    /// The miss of a frame of the output called `name`, if it was one.
+    /// The miss of a frame of the output called `name`; `None` if the frame was in time.
     pub fn of_output(record: &FrameRecord, name: &str, now: Instant) -> Option<Self> {
         Some(Miss {
             target: Target::Output(name.to_owned()),
@@ -66,7 +66,7 @@ impl Miss {
         })
     }
 
-    /// The miss of a frame of a window, if it was one.
+    /// The miss of a frame of a window; `None` if the frame was in time.
     pub fn of_client(record: &ClientFrameRecord, app_id: &str, now: Instant) -> Option<Self> {
         Some(Miss {
             target: Target::Window(record.window.unwrap_or_default()),

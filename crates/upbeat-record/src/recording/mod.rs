@@ -1,4 +1,4 @@
-//! Recordings: the pictures that a virtual display showed, and when.
+//! Recordings: the pictures that a virtual display showed, and the times at which it showed them.
 
 mod png;
 pub mod stream;
@@ -16,51 +16,51 @@ pub use stream::{StreamError, StreamFile, StreamReader};
 /// The largest width and height of a picture, in pixels.
 pub const LARGEST_SIZE: i32 = 16_384;
 
-/// One refresh of a display.
+/// One refresh of a display: its time and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refresh {
     /// Start of scan-out of line 0.
     pub time: Instant,
-    /// How many refreshes there were before it; the output's first one has number 0.
+    /// Number of the refresh; the output's first refresh is 0.
     pub sequence: u64,
 }
 
-/// From when to when an image was on screen.
+/// The time for which an image was on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// The first refresh that showed it.
     pub first: Refresh,
-    /// The start of the refresh that showed something else, or when the panel went dark or watching ended.
+    /// The start of the refresh that showed another image, or the time when the panel went dark or the recording ended.
     pub until: Instant,
-    /// The frame that made it look like this.
+    /// The frame that brought this image to the screen.
     pub frame: FrameId,
 }
 
 /// One image of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedImage {
-    /// When it was on screen.
+    /// The time for which it was on screen.
     pub shown: Shown,
-    /// How many images that should be between this and the one recorded before it are missing.
+    /// Number of images missing between this image and the image recorded before it.
     pub dropped_before: u64,
-    /// What it looked like, cursor and all.
+    /// The picture, including the cursor.
     pub pixels: PixelBuffer,
 }
 
-/// How a recording went.
+/// Number of images that were recorded, and of images that are missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Images that the sink took.
+    /// Number of images that the sink accepted.
     pub recorded: u64,
-    /// Images that were on screen and are not in the recording.
+    /// Number of images that were on screen but are not in the recording.
     pub dropped: u64,
 }
 
-/// Where a recording goes. It runs on the recorder thread.
+/// The destination of a recording. Its methods are called on the recorder thread.
 pub trait ImageSink: Send {
-    /// Takes the next image.
+    /// Writes the next image.
     fn image(&mut self, image: &RecordedImage) -> io::Result<()>;
 
-    /// There are no more.
+    /// Ends the recording: there are no more images.
     fn finish(&mut self, tally: Tally) -> io::Result<()>;
 }

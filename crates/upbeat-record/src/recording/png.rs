@@ -1,12 +1,12 @@
-//! A folder of PNG files and an index of when each was on screen.
+//! A recording as a folder of PNG files, with an index of the time for which each was on screen.
 //!
-//! `index.jsonl` has one line per image, in order; a line without a `file` is the last one and sums up:
+//! `index.jsonl` has one line per image, in order. The last line has no `file` and contains the totals:
 //! ```json
 //! {"refresh":812,"present_ns":13533333333,"until_ns":13550000000,"frame":41,"file":"00000812.png","dropped_before":0}
 //! {"recorded":1,"dropped":0}
 //! ```
-//! Times are `CLOCK_MONOTONIC`; `refresh` is the first refresh that showed the image. A frame that looks like the one
-//! before it has no file of its own: its line names that one's.
+//! Times are `CLOCK_MONOTONIC`; `refresh` is the first refresh that showed the image. A frame that looks like the frame
+//! before it has no file of its own: its line names the earlier file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -18,14 +18,14 @@ use serde::Serialize;
 use super::{ImageSink, RecordedImage, Tally};
 use crate::pixels::PixelBuffer;
 
-/// A recording in a folder of its own.
+/// A recording as PNG files, in a folder of its own.
 #[derive(Debug)]
 pub struct PngFolder {
     folder: PathBuf,
     index: File,
-    /// The last file and what is in it.
+    /// Name and contents of the last file.
     last: Option<(String, PixelBuffer)>,
-    /// The rows of one image as PNG wants them; kept for its memory.
+    /// The rows of one image in the format of PNG. Kept to reuse its memory.
     rgb: Vec<u8>,
 }
 
@@ -46,7 +46,10 @@ struct Summary {
 }
 
 impl PngFolder {
-    /// Makes the folder if need be; it is an error if it holds a recording already.
+    /// Creates the folder if it does not exist.
+    ///
+    /// # Errors
+    /// The folder already contains a recording, or cannot be written to.
     pub fn create(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let index = File::create_new(folder.join("index.jsonl"))?;
@@ -73,7 +76,7 @@ impl PngFolder {
     fn line(&mut self, entry: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(entry)?;
         line.push('\n');
-        // In one piece, so that a reader who follows the file sees whole lines.
+        // In one write, so that a program that follows the file sees whole lines.
         self.index.write_all(line.as_bytes())
     }
 }

@@ -1,8 +1,8 @@
-//! Writing the frame log without ever stalling the one who draws.
+//! Writes the frame log without ever blocking the thread that draws.
 //!
 //! The main thread copies a record into a bounded queue; a thread of its own turns records into lines and writes them.
-//! When the queue is full the record is left out and counted, and the log says so where the gap is. When the file
-//! cannot be written (a full disk) that is said once and the log ends; the session goes on.
+//! If the queue is full, the record is left out and counted, and the log contains a line at the gap. If the file cannot
+//! be written (a full disk), one error is logged and the log ends; the session goes on.
 //!
 //! ```text
 //!  main thread ── FrameRecord (copied) ──► [ queue, 8192 ] ──► log thread: JSON, 10 batches a second ──► file
@@ -24,14 +24,14 @@ use crate::files;
 use upbeat_timing::id::{OutputId, WindowId};
 use upbeat_timing::record::{ClientFrameRecord, FrameRecord};
 
-/// How many records may wait: three seconds of 240 Hz with ten windows.
+/// Capacity of the queue in records: three seconds at 240 Hz with ten windows.
 const QUEUE: usize = 8_192;
 
-/// How long the log thread gathers records before it writes them, so that it wakes ten times a second and not once per
-/// record. While nothing is recorded it does not wake at all.
+/// How long the log thread gathers records before it writes them, so that it wakes ten times a second instead of once
+/// per record. Without new records it does not wake at all.
 const BATCH: Duration = Duration::from_millis(100);
 
-/// The log could not be opened or written.
+/// The log could not be opened or written. Contains its path and the system's error.
 #[derive(Debug, thiserror::Error)]
 #[error("frame log {}: {source}", path.display())]
 pub struct FrameLogError {
@@ -39,16 +39,16 @@ pub struct FrameLogError {
     source: io::Error,
 }
 
-/// What became of a log.
+/// The totals of a log that has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogSummary {
-    /// Lines written, the header included.
+    /// Number of lines written, including the header.
     pub lines: u64,
-    /// Records left out because the queue was full.
+    /// Number of records left out because the queue was full.
     pub left_out: u64,
 }
 
-/// A frame log that is being written. Dropping it writes what is left.
+/// A frame log that is being written. Dropping it writes the queued records, and waits for this.
 #[derive(Debug)]
 pub struct FrameLog {
     queue: Option<SyncSender<Entry>>,
@@ -58,25 +58,25 @@ pub struct FrameLog {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Records left out since the log thread last said so.
+    /// Records left out since the log thread last wrote such a line.
     left_out: AtomicU64,
-    /// Whether writing failed: nobody needs to send any more.
+    /// Whether writing has failed: then sending more records is useless.
     failed: AtomicBool,
     end: Mutex<End>,
 }
 
-/// What became of a log, or who wants to hear it.
+/// The totals of a log, or the error that ended it.
 type Told = Result<LogSummary, String>;
 
-/// How the log thread and whoever ends the log find out about each other.
+/// Passes the result from the log thread to the caller of [`FrameLog::end`], in whichever order they arrive.
 #[derive(Default)]
 enum End {
-    /// It is being written.
+    /// The log is being written.
     #[default]
     Open,
-    /// Somebody waits for its end.
+    /// A callback waits for the end of the log.
     Wanted(Box<dyn FnOnce(Told) + Send>),
-    /// It has ended.
+    /// The log has ended with this result.
     Over(Told),
 }
 
@@ -91,7 +91,7 @@ impl fmt::Debug for End {
 }
 
 impl Shared {
-    /// The log thread is done.
+    /// Reports the result, on the log thread.
     fn over(&self, told: Told) {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::take(&mut *end) {
@@ -103,7 +103,7 @@ impl Shared {
         }
     }
 
-    /// Tells `done` what became of the log, now or when it ends.
+    /// Calls `done` with the result, now or when the log ends.
     fn tell(&self, done: impl FnOnce(Told) + Send + 'static) {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::take(&mut *end) {
@@ -116,7 +116,7 @@ impl Shared {
     }
 }
 
-/// What the queue holds: records by value, so that sending one allocates nothing.
+/// An entry of the queue. Records are stored by value, so that sending a record allocates nothing.
 enum Entry {
     OutputName(OutputId, String),
     WindowName(WindowId, String),
@@ -125,14 +125,20 @@ enum Entry {
 }
 
 impl FrameLog {
-    /// Creates the file, or empties it, and starts the log thread.
+    /// Creates or truncates the file, and starts the log thread.
+    ///
+    /// # Errors
+    /// The file cannot be opened, or the thread cannot be started.
     pub fn create(path: &Path) -> Result<Self, FrameLogError> {
         let file = files::create(path).map_err(|source| FrameLogError { path: path.to_owned(), source })?;
         Self::start(|| Ok(BufWriter::new(file)), path.to_owned(), QUEUE, |_| ())
     }
 
-    /// Starts the log thread, which creates the file, or empties it, and says through `opened` whether it could: whoever calls
-    /// waits for no disk.
+    /// Starts the log thread, which creates or truncates the file and calls `opened` with the result. So the caller
+    /// does not wait for a disk.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
     pub fn record(
         path: PathBuf,
         opened: impl FnOnce(Result<(), String>) + Send + 'static,
@@ -174,35 +180,36 @@ impl FrameLog {
         Ok(FrameLog { queue: Some(queue), shared, writer: Some(writer) })
     }
 
-    /// Whether it could not be opened or written: nothing is logged any more.
+    /// Whether the log could not be opened or written. Then it takes no more records.
     pub fn is_over(&self) -> bool {
         self.shared.failed.load(Ordering::Relaxed)
     }
 
-    /// Ends it without waiting for what is left to be written, and tells `done` what became of it all.
+    /// Ends the log without waiting for the queued records, and calls `done` with the totals once they are written.
+    /// `done` runs on either thread.
     pub fn end(mut self, done: impl FnOnce(Result<LogSummary, String>) + Send + 'static) {
         self.shared.tell(done);
         self.queue = None;
-        // The thread ends when it has written all.
+        // The thread ends by itself when it has written all records.
         self.writer = None;
     }
 
-    /// Says what an output is called.
+    /// Sets the name of an output, which the log uses from here on.
     pub fn name_output(&self, output: OutputId, name: &str) {
         self.send(Entry::OutputName(output, name.to_owned()));
     }
 
-    /// Says what a window is called.
+    /// Sets the application id of a window, which the log uses from here on.
     pub fn name_window(&self, window: WindowId, app_id: &str) {
         self.send(Entry::WindowName(window, app_id.to_owned()));
     }
 
-    /// Records an output's frame whose fate is known. Copies the record and returns at once.
+    /// Logs an output's frame that was shown, dropped or lost. Copies the record and returns at once.
     pub fn output(&self, record: &FrameRecord) {
         self.send(Entry::Output(*record));
     }
 
-    /// Records a client's frame whose fate is known. Copies the record and returns at once.
+    /// Logs a client's frame that was shown, dropped or lost. Copies the record and returns at once.
     pub fn client(&self, record: &ClientFrameRecord) {
         self.send(Entry::Client(*record));
     }
@@ -216,7 +223,7 @@ impl FrameLog {
         }
     }
 
-    /// Writes what is left and says what became of it all.
+    /// Writes the queued records and waits for this. Returns the totals of the log.
     pub fn finish(mut self) -> Result<LogSummary, FrameLogError> {
         self.close()
     }
@@ -232,12 +239,12 @@ impl FrameLog {
 
 impl Drop for FrameLog {
     fn drop(&mut self) {
-        // An error was reported when it happened, by the log thread.
+        // The log thread has reported any error already.
         let _ = self.close();
     }
 }
 
-/// The log thread.
+/// State of the log thread.
 struct Writer<W> {
     sink: W,
     path: PathBuf,
@@ -340,7 +347,7 @@ mod tests {
         assert!(matches!(lines.last(), Some(Line::Client(_))));
     }
 
-    /// A disk that answers only when it is told to.
+    /// A disk that hangs until it is released.
     struct Stuck(Receiver<()>, Sender<Vec<u8>>);
 
     impl Write for Stuck {
@@ -362,7 +369,7 @@ mod tests {
         let log =
             FrameLog::start(move || Ok(BufWriter::with_capacity(1, Stuck(wait, written))), "stuck".into(), 4, |_| ())
                 .unwrap();
-        // The thread hangs in its header: four records find room, six do not, and no call waits.
+        // The thread hangs while it writes the header: four records fit into the queue, six do not, and no call waits.
         for frame in 0..10 {
             log.output(&FrameRecord { frame, ..Default::default() });
         }

@@ -1,8 +1,9 @@
-//! Asking the kernel what it did instead of running us: `/proc/thread-self/schedstat` and `/proc/stat`.
+//! Measures how long the kernel kept us from running: `/proc/thread-self/schedstat` and `/proc/stat`.
 //!
-//! Both are read when a miss is recorded, and at most four times a second while frames are shown, so that the while
-//! that is told about is short. Nothing is read while nothing is shown. `/proc/stat` costs tens of microseconds, more
-//! on machines with many CPUs: where no host ever took anything (hardware, nearly always) only a miss reads it.
+//! Both are read when a miss is recorded, and at most four times a second while frames are shown, so that the measured
+//! interval is short. Nothing is read while no frames are shown. `/proc/stat` costs tens of microseconds, more on
+//! machines with many CPUs. So it is only read after a miss if no host has ever stolen time, which is nearly always
+//! true of hardware.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,27 +11,27 @@ use std::os::unix::fs::FileExt;
 use upbeat_timing::record::{Interference, InterferenceMeter, KernelTimes};
 use upbeat_timing::time::{Instant, Span};
 
-/// How old what the next miss is compared with may be.
+/// Largest age of the counters that the next miss is compared with.
 const BASELINE: Span = Span::from_millis(250);
 
-/// `/proc/stat` counts in hundredths of a second on every Linux that has it (`USER_HZ`, a part of its interface).
+/// `/proc/stat` counts in hundredths of a second on every Linux system (`USER_HZ`, which is part of its interface).
 const TICK: Span = Span::from_millis(10);
 
-/// The beginning of `/proc/stat`, where the sum of all CPUs is: ten numbers.
+/// Bytes read from `/proc/stat`: enough for its first line, the sum of all CPUs, which has ten numbers.
 const FIRST_LINE: usize = 256;
 
-/// What the kernel counts for the thread that made it, and for the machine.
+/// Kernel counters of the thread that created this, and of the machine.
 #[derive(Debug)]
 pub struct KernelTimer {
     thread: Option<File>,
     machine: Option<File>,
-    /// A host took time from this machine before.
+    /// Whether the host of this virtual machine has stolen CPU time before.
     has_thief: bool,
     meter: InterferenceMeter,
 }
 
 impl KernelTimer {
-    /// For the calling thread, from `now` on. Where there is no `/proc` it measures late wake-ups only.
+    /// Starts to measure the calling thread at `now`. Without `/proc` only late wake-ups are measured.
     pub fn start(now: Instant) -> Self {
         let mut timer = KernelTimer {
             thread: File::open("/proc/thread-self/schedstat").ok(),
@@ -42,19 +43,19 @@ impl KernelTimer {
         timer
     }
 
-    /// A wake-up came this late.
+    /// Notes a wake-up that was late by this much.
     pub fn woke(&mut self, late: Span) {
         self.meter.woke(late);
     }
 
-    /// A frame was shown in time.
+    /// Notes that a frame was shown in time.
     pub fn passed(&mut self, now: Instant) {
         if now - self.meter.since() >= BASELINE {
             self.restart(now);
         }
     }
 
-    /// A frame was missed: what happened meanwhile.
+    /// The interference since the last baseline, for a frame that was missed.
     pub fn missed(&mut self, now: Instant) -> Interference {
         let times = self.read();
         self.meter.until(now, times)
@@ -70,7 +71,7 @@ impl KernelTimer {
         let stolen = self.stolen();
         let first_theft = !self.has_thief && stolen != Some(Span::ZERO);
         self.has_thief = stolen.is_some_and(|stolen| stolen > Span::ZERO);
-        // The first theft ever: nobody looked when it was.
+        // At the first stolen time ever there is no baseline to compare with, so it cannot be dated.
         KernelTimes { waited: self.waited(), stolen: stolen.filter(|_| !first_theft) }
     }
 
@@ -85,19 +86,19 @@ impl KernelTimer {
 
 fn beginning<'a>(file: &File, buffer: &'a mut [u8; FIRST_LINE]) -> Option<&'a str> {
     let length = file.read_at(buffer, 0).ok()?;
-    // All ASCII.
+    // These files are plain ASCII, so that a cut in the middle is still valid UTF-8.
     std::str::from_utf8(&buffer[..length]).ok()
 }
 
-/// From `/proc/PID/schedstat`: nanoseconds on a CPU, nanoseconds in a run queue, time slices. A kernel that does not count
-/// says zero for all three.
+/// Parses `/proc/PID/schedstat`: nanoseconds on a CPU, nanoseconds in a run queue, time slices. A kernel without these
+/// counters reports zero for all three.
 fn run_queue_wait(text: &str) -> Option<Span> {
     let mut fields = text.split_ascii_whitespace().map(str::parse::<i64>);
     let (ran, waited) = (fields.next()?.ok()?, fields.next()?.ok()?);
     (ran > 0).then_some(Span::from_nanos(waited))
 }
 
-/// From the first line of `/proc/stat`: `cpu user nice system idle iowait irq softirq steal …`.
+/// Parses the steal time in the first line of `/proc/stat`: `cpu user nice system idle iowait irq softirq steal …`.
 fn steal(text: &str) -> Option<Span> {
     let mut fields = text.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
     let ticks: i64 = fields.nth(7)?.parse().ok()?;

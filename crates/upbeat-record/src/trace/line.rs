@@ -1,4 +1,5 @@
-//! The lines of a frame log. `docs/FRAME-LOG.md` describes them for those who read logs; a test holds it to these types.
+//! The lines of a frame log. `docs/FRAME-LOG.md` describes them for readers of logs; a test compares the page with
+//! these types.
 
 use std::collections::HashMap;
 
@@ -8,27 +9,28 @@ use super::why_late;
 use upbeat_timing::id::{OutputId, WindowId};
 use upbeat_timing::record::{ClientFrameRecord, FrameRecord};
 
-/// The version of the format. It changes when a field changes its meaning or goes away; new fields do not change it.
+/// The version of the format. It changes if the meaning of a field changes or a field is removed; new fields do not
+/// change it.
 pub const VERSION: u32 = 1;
 
 /// One line of a frame log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Line {
-    /// The first line.
+    /// The first line: version, clock and unit.
     Header(Header),
-    /// What an output is called, before its first frame.
+    /// The name of an output, before its first frame.
     OutputName {
-        /// The number used in the other lines.
+        /// Number of the output in the other lines.
         output: OutputId,
-        /// Such as `HEADLESS-1`.
+        /// Name of the output, such as `HEADLESS-1`.
         name: String,
     },
-    /// What a window is called, before its first frame and when that changes.
+    /// The application id of a window, before its first frame and whenever it changes.
     WindowName {
-        /// The number used in the other lines.
+        /// Number of the window in the other lines.
         window: WindowId,
-        /// The application's own name for itself; may be empty.
+        /// The application id; may be empty.
         app_id: String,
     },
     /// A frame of an output.
@@ -37,17 +39,17 @@ pub enum Line {
     Client(Explained<ClientFrameRecord>),
     /// Records that were left out because the file could not be written fast enough.
     LeftOut {
-        /// How many since the line before.
+        /// Number of records since the previous line.
         records: u64,
     },
 }
 
-/// What a reader has to know first.
+/// The header, which a reader has to check first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// [`VERSION`].
+    /// Version of the format ([`VERSION`]).
     pub version: u32,
-    /// Who wrote it.
+    /// The program that wrote the log, with its version.
     pub program: String,
     /// The clock of all instants.
     pub clock: String,
@@ -66,17 +68,17 @@ impl Default for Header {
     }
 }
 
-/// A record and, if it missed its target, the sentence about it.
+/// A record and, if it missed its target, a sentence about the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explained<R> {
-    /// The figures.
+    /// The figures of the frame.
     #[serde(flatten)]
     pub record: R,
-    /// The sentence.
+    /// Why the frame was late, as a sentence; `None` if it was in time.
     pub why: Option<String>,
 }
 
-/// The names that sentences are made with.
+/// The names of outputs and windows, for the sentences about late frames.
 #[derive(Debug, Default)]
 pub struct Names {
     outputs: HashMap<OutputId, String>,
@@ -84,17 +86,17 @@ pub struct Names {
 }
 
 impl Names {
-    /// Learns a name.
+    /// Sets the name of an output.
     pub fn output(&mut self, output: OutputId, name: String) {
         self.outputs.insert(output, name);
     }
 
-    /// Learns a name.
+    /// Sets the application id of a window.
     pub fn window(&mut self, window: WindowId, app_id: String) {
         self.windows.insert(window, app_id);
     }
 
-    /// The line about an output's frame.
+    /// The line for an output's frame.
     pub fn explain_output(&self, record: FrameRecord) -> Line {
         let why = match self.outputs.get(&record.output) {
             Some(name) => why_late::output_sentence(&record, name),
@@ -103,7 +105,7 @@ impl Names {
         Line::Output(Explained { record, why })
     }
 
-    /// The line about a client's frame.
+    /// The line for a client's frame.
     pub fn explain_client(&self, record: ClientFrameRecord) -> Line {
         let app_id = record.window.and_then(|window| self.windows.get(&window));
         let why = why_late::client_sentence(&record, app_id.map_or("", String::as_str));
@@ -170,7 +172,7 @@ mod tests {
         assert_eq!(texts[5]["why"], serde_json::Value::Null);
     }
 
-    /// Each kind of line has a heading in the documentation and below it a table whose first column holds its fields.
+    /// The documentation has a heading for each kind of line, with a table below whose first column lists its fields.
     #[test]
     fn the_documentation_names_every_field_and_no_other() {
         let documentation = include_str!("../../../../docs/FRAME-LOG.md");

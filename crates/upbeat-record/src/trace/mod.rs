@@ -1,4 +1,4 @@
-//! Seeing time: the frame log and the sentences about late frames.
+//! The frame log: writing, reading and converting it, and sentences about late frames.
 
 pub mod frame_log;
 pub mod kernel_times;

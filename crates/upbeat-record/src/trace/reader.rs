@@ -1,32 +1,32 @@
-//! Reading a frame log, as whoever draws or counts what is in it does.
+//! Reads a frame log, for programs that draw or count its contents.
 //!
-//! The first line says which version and which unit: another one is refused, since its numbers would be taken for something
-//! else. Lines of types that are not known are skipped, as the format allows. A last line that is cut off is left out: whoever
-//! wrote it was stopped.
+//! The first line gives version, unit and clock. Other versions, units or clocks are refused, because the numbers would
+//! be misread. Lines of unknown types are skipped, as the format allows. A last line that is cut off is ignored: its
+//! writer was stopped.
 
 use std::io::{self, BufRead};
 
 use super::line::{Header, Line, VERSION};
 
-/// No line of a log is longer.
+/// Upper bound of a line's length in bytes.
 const LONGEST_LINE: usize = 1 << 20;
-/// The types of lines that are known.
+/// The types of lines that this reader knows.
 const TYPES: [&str; 6] = ["header", "output-name", "window-name", "output", "client", "left-out"];
 
-/// A log cannot be read.
+/// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The file cannot be read.
     #[error("{0}")]
     Unreadable(#[from] io::Error),
-    /// A line is none of a frame log.
+    /// A line is not part of a frame log.
     #[error("{line}:{column}: {what}")]
     Malformed {
-        /// Counted from one.
+        /// Line number, counted from one.
         line: usize,
-        /// Counted from one.
+        /// Column in bytes, counted from one.
         column: usize,
-        /// What is wrong.
+        /// The mistake, as a sentence.
         what: String,
     },
 }
@@ -41,15 +41,15 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads the header.
+    /// Reads and checks the header.
     ///
     /// # Errors
-    /// If there is none, or it is of another version, unit or clock.
+    /// There is no header, or it has another version, unit or clock.
     pub fn new(lines: R) -> Result<Self, LogError> {
         let mut reader = Reader { lines, text: Vec::new(), number: 0, cut_off: false };
         match reader.next_line()? {
             Some(Line::Header(header)) => reader.check(&header)?,
-            _ => return Err(reader.malformed(1, "the first line is no header of a frame log".to_owned())),
+            _ => return Err(reader.malformed(1, "the first line is not the header of a frame log".to_owned())),
         }
         Ok(reader)
     }
@@ -70,10 +70,10 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
-    /// The next line that is known; `None` after the last.
+    /// The next line of a known type; `None` after the last line.
     ///
     /// # Errors
-    /// If it cannot be read, or is no line of a frame log.
+    /// The file cannot be read, or the line is not part of a frame log.
     pub fn next_line(&mut self) -> Result<Option<Line>, LogError> {
         loop {
             self.text.clear();
@@ -93,7 +93,7 @@ impl<R: BufRead> Reader<R> {
                     return Ok(None);
                 }
                 Err(error) => {
-                    // serde_json adds the place to its message; it is said already.
+                    // serde_json appends the position to its message, but the error has it already.
                     let what = error.to_string();
                     let what = what.split(" at line ").next().unwrap_or_default().to_owned();
                     return Err(self.malformed(error.column().max(1), what));
@@ -102,12 +102,12 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// The number of the line that was read last, counted from one.
+    /// Number of the line that was read last, counted from one.
     pub const fn number(&self) -> usize {
         self.number
     }
 
-    /// Whether the last line was cut off, and left out.
+    /// Whether the last line was cut off and therefore left out.
     pub const fn cut_off(&self) -> bool {
         self.cut_off
     }
@@ -117,7 +117,7 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// A line; `None` if it is of a type that is not known.
+/// Parses a line; `None` if its type is unknown.
 fn parse(text: &[u8]) -> Result<Option<Line>, serde_json::Error> {
     #[derive(serde::Deserialize)]
     struct Typed<'a> {
@@ -181,7 +181,7 @@ mod tests {
         };
         assert_eq!(header(|header| header.version = 2), "1:1: version 2 of the format; this reads version 1");
         assert_eq!(header(|header| header.unit = "ms".into()), "1:1: its unit is `ms`; this reads `ns`");
-        assert!(read("").unwrap_err().contains("no header") && read("{\"type\":\"output\"}\n").is_err());
+        assert!(read("").unwrap_err().contains("not the header") && read("{\"type\":\"output\"}\n").is_err());
         let broken = text(&log()[..1]) + "{\"type\": oops}\n{}\n";
         assert_eq!(read(&broken).unwrap_err(), "2:10: expected value");
     }

@@ -1,21 +1,23 @@
-//! One sentence per missed frame, with its evidence.
+//! Explains each late frame in a sentence, with its evidence.
 //!
-//! The reason and its figures come from the records ([`MissReason`]); this module adds who and when:
+//! The reason and its figures come from the records ([`MissReason`]); this module adds the window or output and the
+//! refresh:
 //!
 //! ```text
 //! window 3 (foot) missed refresh 1234: it took 9.1 ms of the 6.2 ms budgeted, 8.9 ms of it CPU.
-//! HEADLESS-1 missed refresh 1240: the compositor woke 2.3 ms late; in the 41.0 ms before this was seen a timer was up to
-//! 0.10 ms late, the compositor waited 2.2 ms for a CPU, the host took 0 µs.
+//! HEADLESS-1 missed refresh 1240: the compositor woke 2.3 ms late; in the 41.0 ms before this was seen a timer was
+//! up to 0.10 ms late, the compositor waited 2.2 ms for a CPU, the host took 0 µs.
 //! ```
 
 use upbeat_timing::record::{ClientFrameRecord, FrameRecord, Interference, MissReason};
 
-/// The sentence about an output's frame, if it missed its target. `output` is its name, such as `HEADLESS-1`.
+/// The sentence about an output's frame; `None` if it met its target. `output` is the output's name, such as
+/// `HEADLESS-1`.
 pub fn output_sentence(record: &FrameRecord, output: &str) -> Option<String> {
     record.miss.map(|miss| sentence(output, record.target.0, &miss, record.interference.as_ref()))
 }
 
-/// The sentence about a client's frame, if it missed its target. `app_id` may be empty.
+/// The sentence about a client's frame; `None` if it met its target. `app_id` may be empty.
 pub fn client_sentence(record: &ClientFrameRecord, app_id: &str) -> Option<String> {
     let miss = record.miss?;
     let who = match record.window {

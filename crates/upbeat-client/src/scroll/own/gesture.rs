@@ -1,4 +1,4 @@
-//! Fingers and wheels, from the events of Wayland to what they ask of a view.
+//! Turns the Wayland events of wheels and fingers into scroll distances.
 
 use wayland_client::WEnum;
 use wayland_client::protocol::wl_pointer::{Axis, AxisSource, Event};
@@ -6,27 +6,28 @@ use wayland_client::protocol::wl_pointer::{Axis, AxisSource, Event};
 use upbeat_timing::scroll::{NOTCH_DISTANCE, NOTCH_PARTS, WHEEL_TURN, Way};
 use upbeat_timing::time::{Instant, Span};
 
-/// An event that is older than this has its time from another clock than ours, or that is so much newer.
+/// An event that is older than [`OLDEST`], or newer than now by more than [`NEWEST`], has its time from another clock.
 const OLDEST: Span = Span::from_seconds(1);
 const NEWEST: Span = Span::from_millis(4);
 const MILLISECOND: u64 = 1_000_000;
 
-/// When an event with this time was, seen from `now`: on whole milliseconds, as all events are, so that they are as far apart as
-/// they were. What `now` has of a millisecond would come and go with when they are read, and be taken for a hand that trembles.
+/// The time of an event with the timestamp `millis`, read at `now`. The result is in whole milliseconds, like the
+/// timestamps, so that the distances between events stay exact. If the fraction of a millisecond of `now` were kept, it
+/// would vary with the time of reading, and look like a trembling hand.
 pub(super) fn moment(millis: u32, now: Instant) -> Instant {
     let ago = Span::from_millis((now.as_wayland_millis().wrapping_sub(millis) as i32).into());
     let whole = Instant::from_nanos(now.as_nanos() / MILLISECOND * MILLISECOND);
     if ago < -NEWEST || ago > OLDEST { now } else { whole - ago }
 }
 
-/// What scrolls.
+/// The kind of device that scrolls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Wheel,
     Finger,
 }
 
-/// What one frame of a pointer's events asks for.
+/// The scroll step of one `wl_pointer.frame`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scrolled {
     pub source: Source,
@@ -36,19 +37,19 @@ pub(super) struct Scrolled {
     pub millis: u32,
 }
 
-/// The events of a pointer since its last frame.
+/// The axis events of a pointer since its last `wl_pointer.frame`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AxisFrame {
     source: Option<AxisSource>,
     distance: Way,
-    /// In 120ths of a turn.
+    /// Rotation of a wheel in 120ths of a notch.
     turned: Option<Way>,
     stop: bool,
     millis: Option<u32>,
 }
 
 impl AxisFrame {
-    /// One more event. Returns what was asked for with the last of a frame.
+    /// Adds an event. Returns the scroll step at the end of the frame.
     pub fn event(&mut self, event: &Event) -> Option<Scrolled> {
         match event {
             Event::AxisSource { axis_source: WEnum::Value(source) } => self.source = Some(*source),
@@ -80,7 +81,7 @@ impl AxisFrame {
                 let lifted = self.stop && self.distance == Way::default();
                 Some(Scrolled { source: Source::Finger, way: self.distance, lifted, millis })
             }
-            // Those who say nothing are wheels.
+            // Devices without a source are treated as wheels.
             None | Some(AxisSource::Wheel) => {
                 let by_parts = self.turned.map(|turned| scaled(turned, WHEEL_TURN / NOTCH_PARTS));
                 let way = by_parts.unwrap_or_else(|| scaled(self.distance, WHEEL_TURN / NOTCH_DISTANCE));

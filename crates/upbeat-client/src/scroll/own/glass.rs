@@ -1,5 +1,6 @@
-//! A pixel of glass above all contents: it is always seen, and so it is called back at each refresh that shows the view. The view's
-//! own surface is not where compositors ask what is seen, since its contents cover it; nor is any content, which comes and goes.
+//! A transparent pixel above all contents. It is always visible, so that its frame callback comes at each refresh that
+//! shows the view. Other surfaces cannot be used for this: the view's own surface may count as hidden, since its
+//! contents cover it, and contents come and go.
 
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub(super) struct Glass {
 }
 
 impl Glass {
-    /// Above the surface of a view, from whose next commit on it is seen.
+    /// Creates the pixel above the surface `view`. It is mapped by the next commit of `view`.
     pub fn new(globals: &GlobalList, view: &WlSurface) -> Result<Self, ScrollError> {
         let gone = |_| ScrollError::Gone;
         let compositor: WlCompositor = bind(globals, 4, Arc::new(Deaf)).ok_or(ScrollError::Missing("wl_compositor"))?;
@@ -47,7 +48,7 @@ impl Glass {
         Ok(Glass { surface, subsurface, buffer })
     }
 
-    /// It stays above `content`, which is new.
+    /// Keeps the pixel above `content`, which is new.
     pub fn raise(&self, content: &WlSurface) {
         self.subsurface.place_above(content);
     }
@@ -61,7 +62,7 @@ impl Drop for Glass {
     }
 }
 
-/// A pixel that nothing is seen of: memory is zero when it is new.
+/// A buffer with one transparent pixel: new memory is zero.
 fn clear(shm: &WlShm) -> Result<WlBuffer, ScrollError> {
     let gone = |_| ScrollError::Gone;
     let memory = SharedMemory::new("upbeat-glass", 1).map_err(|_| ScrollError::NoMemory)?;
@@ -75,7 +76,7 @@ fn clear(shm: &WlShm) -> Result<WlBuffer, ScrollError> {
     Ok(buffer)
 }
 
-/// Nothing is pressed or touched on `surface` from its next commit on.
+/// Gives `surface` an empty input region, from its next commit on.
 pub(super) fn take_no_input(compositor: &WlCompositor, surface: &WlSurface) -> Result<(), ScrollError> {
     let request = wl_compositor::Request::CreateRegion {};
     let nowhere: WlRegion = compositor.send_constructor(request, Arc::new(Deaf)).map_err(|_| ScrollError::Gone)?;

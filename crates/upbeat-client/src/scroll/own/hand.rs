@@ -1,4 +1,4 @@
-//! Who moves: which of nested views a gesture belongs to, chosen when it begins.
+//! Assigns each gesture to one of the nested views when it begins, and scrolls this view.
 
 use std::sync::{Arc, Weak};
 
@@ -12,27 +12,27 @@ use super::{Own, SharedView, Shown, WeakView, lock, terms};
 use upbeat_timing::scroll::{Movement, Way};
 use upbeat_timing::time::{Instant, Span};
 
-/// A finger that went further than this drags: less is a tap that was not quite still.
+/// A finger that moves further than this drags; a shorter movement is a tap. In surface coordinates.
 const SLOP: f64 = 8.0;
-/// A wheel that was not turned for so long is turned anew: whoever lies below the pointer by then has it.
+/// After such a pause, turning the wheel is a new gesture, which goes to the view that is below the pointer then.
 const WHEEL_PAUSE: Span = Span::from_millis(300);
 
-/// The pointer and the fingers of a seat, on the outermost view.
+/// State of the pointer and the fingers of a seat on the outermost view.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hand {
-    /// Where the pointer is, if it is on the view.
+    /// Position of the pointer while it is on the view.
     pointer: Option<(f64, f64)>,
     axes: AxisFrame,
     gesture: Option<Gesture>,
     finger: Option<Finger>,
-    /// How many fingers are down.
+    /// Number of fingers that are down.
     fingers: u32,
 }
 
 #[derive(Clone, Debug)]
 struct Gesture {
     source: Source,
-    /// `None`: it is the program's.
+    /// The view that scrolls; `None`: the gesture is left to the program.
     view: Option<WeakView>,
     last: Instant,
 }
@@ -40,10 +40,10 @@ struct Gesture {
 #[derive(Clone, Debug)]
 struct Finger {
     id: i32,
-    /// Where it went down.
+    /// Position at which it went down.
     start: (f64, f64),
     last: (f64, f64),
-    /// What it drags, once that is decided.
+    /// The view that it drags, once decided.
     drags: Option<WeakView>,
     is_decided: bool,
 }
@@ -110,7 +110,7 @@ impl Hand {
                 self.fingers += 1;
                 let start = (*x, *y);
                 stop(&path(root, start));
-                // Two fingers are a gesture of the program's.
+                // Gestures with two fingers are left to the program.
                 let is_first = self.fingers == 1;
                 let undecided = Finger { id: *id, start, last: start, drags: None, is_decided: false };
                 match &mut self.finger {
@@ -144,7 +144,7 @@ impl Hand {
     fn moved(&mut self, root: &SharedView, id: i32, at: Instant, to: (f64, f64)) -> bool {
         let Some(finger) = self.finger.as_mut().filter(|finger| finger.id == id) else { return false };
         let before = std::mem::replace(&mut finger.last, to);
-        // What is dragged goes along with the finger: the view goes the other way.
+        // The content follows the finger, so the offset of the view changes in the opposite direction.
         let way = |from: (f64, f64)| Way { x: from.0 - to.0, y: from.1 - to.1 };
         if let Some(view) = &finger.drags {
             if let Some(view) = view.upgrade() {
@@ -159,13 +159,13 @@ impl Hand {
         finger.is_decided = true;
         finger.drags = choose(&path(root, finger.start), gone, true, |own| own.options.drag);
         let Some(view) = finger.drags.as_ref().and_then(Weak::upgrade) else { return false };
-        // It goes on from here: what it took to tell a drag from a tap is not made up for.
+        // Start from here, without catching up: a jump by the distance that told the drag from a tap would be visible.
         lock(&view).ask(at, Movement::Pull(Way::default()));
         true
     }
 }
 
-/// The views at a point, outermost first.
+/// The nested views at a point, outermost first.
 fn path(root: &SharedView, at: (f64, f64)) -> Vec<SharedView> {
     let mut path = vec![root.clone()];
     let mut at = at;
@@ -176,7 +176,7 @@ fn path(root: &SharedView, at: (f64, f64)) -> Vec<SharedView> {
     path
 }
 
-/// The nested view at a point, and that point in its coordinates.
+/// The nested view at a point, and the point in the coordinates of this view.
 fn nested_at(own: &Own, (x, y): (f64, f64)) -> Option<(SharedView, (f64, f64))> {
     let (clip, ranges) = (own.clip(), terms(&own.options).ranges());
     let inside = |extent: super::Extent, at: f64| (extent.start as f64..extent.end() as f64).contains(&at);
@@ -191,7 +191,7 @@ fn nested_at(own: &Own, (x, y): (f64, f64)) -> Option<(SharedView, (f64, f64))> 
     Some((view, (x - lies.x.start as f64, y - lies.y.start as f64)))
 }
 
-/// The innermost that can go this way.
+/// The innermost view that can scroll in this direction.
 fn choose(path: &[SharedView], way: Way, pulls: bool, wishes: impl Fn(&Own) -> bool) -> Option<WeakView> {
     let can = |view: &&SharedView| {
         let own = lock(view);
@@ -201,7 +201,7 @@ fn choose(path: &[SharedView], way: Way, pulls: bool, wishes: impl Fn(&Own) -> b
     path.iter().rev().find(can).map(Arc::downgrade)
 }
 
-/// Whatever moves by itself there stays where it is.
+/// Stops the views that move by themselves, such as in a fling.
 fn stop(path: &[SharedView]) {
     for view in path {
         let mut own = lock(view);

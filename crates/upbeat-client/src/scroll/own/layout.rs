@@ -1,18 +1,18 @@
-//! Which part of a content is seen where, when the view cuts it off. Pure.
+//! Computes where a content is in a view, and which part of it is visible. Pure.
 
 use super::super::{ContentRole, Extent, Region};
 use upbeat_timing::scroll::Ranges;
 
-/// A content on the screen, or what of it is.
+/// The visible part of a content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Placed {
-    /// Where, in the view's coordinates.
+    /// Its region in the view's coordinates.
     pub seen: Region,
-    /// The first pixel of the content that is seen, in its own.
+    /// Its top left corner in the content's coordinates.
     pub from: (i64, i64),
 }
 
-/// What two regions have in common, if anything.
+/// The intersection of two regions; `None` if it is empty.
 pub(super) fn common(one: Region, other: Region) -> Option<Region> {
     let along = |one: Extent, other: Extent| {
         let (start, end) = (one.start.max(other.start), one.end().min(other.end()));
@@ -21,7 +21,7 @@ pub(super) fn common(one: Region, other: Region) -> Option<Region> {
     Some(Region { x: along(one.x, other.x)?, y: along(one.y, other.y)? })
 }
 
-/// Where a content with this region lies in a view that shows `shown`, before it is cut off.
+/// The region of a content, not clipped, in a view with the offset `shown`.
 pub(super) fn lies(region: Region, role: ContentRole, shown: (f64, f64), ranges: Ranges) -> Region {
     let moved = |x: f64, y: f64| Region { x: region.x.moved(x.round() as i64), y: region.y.moved(y.round() as i64) };
     match role {
@@ -32,7 +32,8 @@ pub(super) fn lies(region: Region, role: ContentRole, shown: (f64, f64), ranges:
     }
 }
 
-/// What of it is seen through `clip`, in the view's coordinates; `None`: nothing.
+/// The part of the region `lies` that is visible through `clip`, both in the view's coordinates; `None` if there is
+/// none.
 pub(super) fn placed(lies: Region, clip: Region) -> Option<Placed> {
     let seen = common(lies, clip)?;
     Some(Placed { seen, from: (seen.x.start - lies.x.start, seen.y.start - lies.y.start) })

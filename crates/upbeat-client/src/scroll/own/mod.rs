@@ -1,7 +1,8 @@
-//! A view that moves itself: by frame callbacks, with `wp_viewport` cutting its contents off at its edges.
+//! A view that the client scrolls itself, with frame callbacks. `wp_viewport` crops its contents at the edges of the
+//! view.
 //!
-//! Contents take no input: they move below fingers, and compositors differ in what coordinates a touch then has. The surface of the
-//! outermost view has it all, and never moves.
+//! Contents take no input, because they move below fingers, and compositors differ in the coordinates that a touch then
+//! has. The surface of the outermost view never moves, and takes all input.
 
 mod gesture;
 mod glass;
@@ -30,23 +31,23 @@ use crate::binding::{Deaf, bind};
 use upbeat_timing::scroll::{Cover, Latch, Movement, SupplySettings, Terms, ViewMachine};
 use upbeat_timing::time::{Instant, Span};
 
-/// What moves, shared with the view around it.
+/// A view, shared with the view around it.
 type SharedView = Arc<Mutex<Own>>;
-/// What that one has of it.
+/// The outer view's reference to an inner view.
 type WeakView = Weak<Mutex<Own>>;
 
-/// A view that moves itself.
+/// A view that the client scrolls itself.
 #[derive(Clone, Debug)]
 pub(super) struct OwnView {
     view: SharedView,
     hand: Hand,
 }
 
-/// What moves, and what is seen of it.
+/// State of a view: its surfaces, its options and its motion.
 #[derive(Debug)]
 struct Own {
     surface: WlSurface,
-    /// Those of the views around it, innermost first.
+    /// Surfaces of the views around it, innermost first.
     around: Vec<WlSurface>,
     viewporter: WpViewporter,
     pacer: FramePacer,
@@ -55,15 +56,15 @@ struct Own {
     contents: Vec<OwnContent>,
     machine: ViewMachine,
     shown: (f64, f64),
-    /// What of the view is seen through those around it, in its own coordinates; `None`: all.
+    /// The part of the view that is visible through the views around it, in its own coordinates; `None`: all of it.
     clip: Option<Region>,
-    /// There may be something to be done in the next frame.
+    /// The next frame may have something to do.
     is_dirty: bool,
-    /// So long before it is seen the hand was where this motion shows it. The same for all of it, so that each refresh goes as far
-    /// as the one before, however early frames are drawn.
+    /// The view shows its motion as of this long before `present`, which limits how far input is predicted. Constant
+    /// during a motion, so that each refresh moves as far as the one before, however early frames are drawn.
     behind: Span,
     armed: bool,
-    /// The time that its program plays.
+    /// The simulated time of [`OwnView::play`].
     played: Option<Instant>,
 }
 
@@ -75,26 +76,27 @@ struct OwnContent {
     role: ContentRole,
     picture: Option<Picture>,
     shown: Shown,
-    /// Its picture was not shown yet.
+    /// Its new picture is not attached yet.
     is_fresh: bool,
     nested: Option<WeakView>,
 }
 
-/// Where a content is. One that is out of sight keeps its picture: compositors would give back the buffer of one that shows
-/// nothing, and it may come back.
+/// Where a content is shown. A hidden content keeps its buffer attached, because it may become visible again; with an
+/// unmapped surface, compositors would release the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     /// It had no picture yet.
     Never,
-    /// One pixel of it, below the view.
+    /// One pixel of it is shown, below the view's surface.
     Hidden,
-    /// Above the contents before it.
+    /// It is visible, above the contents before it.
     Seen(Placed),
 }
 
-/// The furthest that a hand is foretold: beyond, guesses are cut short, and more or less so from one refresh to the next.
+/// How far ahead input is predicted at most: predictions further ahead are cut short, by an amount that varies from one
+/// refresh to the next.
 const FURTHEST: Span = Span::from_millis(12);
-/// Of what is hidden.
+/// The part that a hidden content shows.
 const HIDDEN: Placed =
     Placed { seen: Region { x: Extent { start: 0, length: 1 }, y: Extent { start: 0, length: 1 } }, from: (0, 0) };
 
@@ -103,7 +105,7 @@ fn lock(view: &Mutex<Own>) -> MutexGuard<'_, Own> {
 }
 
 impl OwnView {
-    /// `around`: the surfaces of the views around it, innermost first, if it is a content.
+    /// Creates a view. For a nested view, `around` lists the surfaces of the views around it, innermost first.
     pub fn new(
         connection: &Connection,
         globals: &GlobalList,
@@ -133,7 +135,7 @@ impl OwnView {
         lock(&self.view)
     }
 
-    /// Content `index` is a view of its own.
+    /// Makes content `index` a view of its own.
     pub fn nest(&self, index: usize, inner: &OwnView) {
         if let Some(content) = self.lock().contents.get_mut(index) {
             content.nested = Some(Arc::downgrade(&inner.view));
@@ -160,7 +162,7 @@ impl OwnView {
         Ok(())
     }
 
-    /// What is said holds from the commit of the view's surface on, which is to follow.
+    /// Applies changes. They take effect with the commit of the view's surface, which must follow.
     pub fn apply(&self, options: Option<&ScrollOptions>, parts: &mut [Part]) {
         let mut own = self.lock();
         if let Some(options) = options {
@@ -206,12 +208,12 @@ impl OwnView {
         self.hand.touch(&self.view, event)
     }
 
-    /// What is due at `now`.
+    /// Shows the next frame if it is due at `now`.
     pub fn turn(&self, now: Instant, shared: &Shared) {
         self.lock().turn(now, shared);
     }
 
-    /// The same where time is played: from now on it is that of the last call.
+    /// Like [`turn`](Self::turn), with a simulated clock: from now on, the time is the time of the last call.
     pub fn play(&self, now: Instant, shared: &Shared) {
         let mut own = self.lock();
         own.played = Some(now);
@@ -276,19 +278,19 @@ impl Own {
         self.around.iter().for_each(WlSurface::commit);
     }
 
-    /// What of the document is there.
+    /// The part of the document that has pictures.
     fn cover(&self) -> Cover {
         let documents = self.contents.iter().filter(|content| content.role == ContentRole::Document);
         Cover::of(documents.filter_map(|content| content.picture.as_ref()).map(|picture| picture.region))
     }
 
-    /// What of the view is seen.
+    /// The visible part of the view, in its own coordinates.
     fn clip(&self) -> Region {
         let length = |length: i32| Extent { start: 0, length: length.into() };
         self.clip.unwrap_or(Region { x: length(self.options.size.0), y: length(self.options.size.1) })
     }
 
-    /// Puts the contents where they are, from the commit of the view's surface on.
+    /// Moves all contents to their places, with the next commit of the view's surface.
     fn lay_out(&mut self) {
         let (clip, shown, ranges) = (self.clip(), self.shown, terms(&self.options).ranges());
         let mut below = self.surface.clone();
@@ -302,7 +304,7 @@ impl Own {
         }
     }
 
-    /// Others are seen through those around it by now.
+    /// Sets the part that is visible through the views around it.
     fn clip_to(&mut self, clip: Region) {
         if self.clip.replace(clip) != Some(clip) {
             self.lay_out();
@@ -311,7 +313,8 @@ impl Own {
 }
 
 impl OwnContent {
-    /// Shows it so. `origin`: of what is seen of the view, where its surface begins. `below`: what is seen right below it.
+    /// Shows the content at `now`. `origin`: position of the view's surface in the view's coordinates. `below`: the
+    /// visible surface directly below the content.
     fn show(&mut self, now: Shown, origin: (i64, i64), below: &WlSurface, view: &WlSurface) {
         let Some(picture) = &self.picture else { return };
         if now == self.shown && !self.is_fresh {
@@ -363,7 +366,7 @@ fn terms(options: &ScrollOptions) -> Terms<'_> {
         band: f64::from(options.rubber_band),
         snaps: (&options.snaps_x, &options.snaps_y),
         predicts: options.predicts,
-        // Nothing of the sort can be shown with a viewport.
+        // A viewport cannot stretch the last row of a picture alone.
         stretches: false,
     }
 }

@@ -1,4 +1,4 @@
-//! What a reader of events is told: first everything, then each change, in order.
+//! Events of the private socket: first the complete state, then each change, in order.
 //!
 //! ```text
 //! → {"version":1,"request":{"kind":"events"}}
@@ -7,8 +7,8 @@
 //! ← {"version":1,"event":{"kind":"window","window":{"window":3,"title":"…",…}}}
 //! ```
 //!
-//! A change names the whole of what changed, so that a reader replaces what it knows of it: [`Picture`] does. What changes
-//! with every frame (costs, statistics) is not told: it is there to be asked for.
+//! A change carries the whole object that changed, so that a subscriber replaces its copy: [`Picture`] does this.
+//! Values that change with every frame (costs, statistics) cause no events; they can be requested.
 
 use std::collections::BTreeMap;
 
@@ -22,141 +22,141 @@ use super::workspace::{Number, Workspace};
 use super::{Rect, VERSION};
 use upbeat_timing::id::{ClientId, WindowId};
 
-/// A line with something that happened.
+/// A line with an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct News {
-    /// [`VERSION`].
+    /// Version of the protocol ([`VERSION`]).
     pub version: u32,
-    /// What happened.
+    /// The event, such as a change of a window.
     pub event: Event,
 }
 
-/// Something that happened. Readers pass over kinds that they do not know.
+/// A change of the session's state. Readers skip kinds that they do not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Event {
-    /// How all is; the first event.
+    /// The complete state: always the first event.
     State(Box<Picture>),
-    /// A window came, the topmost one, or is not as it was.
+    /// A window changed, or a new window opened, above all others.
     Window {
-        /// How it is now.
+        /// The window's new state.
         window: WindowState,
     },
-    /// A window is gone.
+    /// A window was closed.
     WindowClosed {
-        /// Its number.
+        /// Number of the window.
         window: WindowId,
     },
-    /// Windows lie above each other in another order.
+    /// The stacking order of windows changed.
     Order {
-        /// All of them, the topmost first.
+        /// All windows, the topmost first.
         windows: Vec<WindowId>,
     },
-    /// An output came, or is not as it was.
+    /// An output changed, or was added.
     Output {
-        /// How it is now.
+        /// The output's new state.
         output: OutputState,
     },
-    /// An output is gone.
+    /// An output was removed.
     OutputRemoved {
-        /// Its name.
+        /// Name of the output, such as `HEADLESS-1`.
         output: String,
     },
-    /// Other workspaces are seen or have windows.
+    /// Workspaces changed: their windows, or which of them is visible.
     Workspaces {
-        /// All of them.
+        /// All workspaces that are visible or have windows.
         workspaces: Vec<Workspace>,
     },
-    /// What is pinned to outputs is something else.
+    /// Layer surfaces were added, removed or changed.
     Layers {
-        /// All of it.
+        /// All layer surfaces of the session.
         layers: Vec<Layer>,
     },
-    /// The keyboard has other layouts, or another one of them.
+    /// The keyboard's layouts or its active layout changed.
     Keyboard {
-        /// How they are now.
+        /// The layouts and the active layout.
         keyboard: Layouts,
     },
-    /// The configuration was read again.
+    /// The configuration was reloaded.
     Configuration {
-        /// What is wrong with it; none where it is in force.
+        /// The mistake in it, as a sentence; `None` if it was applied.
         mistake: Option<String>,
     },
 }
 
-/// How everything is.
+/// The complete state of a session, as subscribers know it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Picture {
-    /// Outputs, in no order.
+    /// All outputs, in no order.
     pub outputs: Vec<OutputState>,
-    /// Workspaces that are seen or have windows.
+    /// Workspaces that are visible or have windows.
     pub workspaces: Vec<Workspace>,
-    /// Windows, the topmost first.
+    /// All windows, the topmost first.
     pub windows: Vec<WindowState>,
-    /// What is pinned to outputs.
+    /// All layer surfaces of the session.
     pub layers: Vec<Layer>,
-    /// The layouts of the keyboard.
+    /// The layouts of the keyboard that was used last.
     pub keyboard: Layouts,
-    /// What is wrong with the configuration.
+    /// The mistake in the configuration, as a sentence; `None` if it was applied.
     pub mistake: Option<String>,
 }
 
-/// A window, without what changes with its frames.
+/// A window, without the values that change with each frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowState {
-    /// Its number.
+    /// Number of the window; not reused in a session.
     pub window: WindowId,
-    /// Whose it is.
+    /// Number of the client that owns it.
     pub client: ClientId,
-    /// The process, if known.
+    /// Process id of the client, if known.
     pub pid: Option<u32>,
-    /// What the application calls itself.
+    /// The application id that the client has set (`xdg_toplevel.set_app_id`); may be empty.
     pub app_id: String,
-    /// What the window is called.
+    /// The window's title; may be empty.
     pub title: String,
-    /// Which of its program's windows it is, as the program says.
+    /// The tag by which the client tells its windows apart (`xdg_toplevel_tag_v1`).
     pub tag: Option<String>,
-    /// What its program says that it shows: a photo, a video, a game.
+    /// The content type that the client has set: `photo`, `video` or `game`.
     pub content: Option<String>,
-    /// Its place in the logical space.
+    /// Position and size in global logical coordinates.
     pub geometry: Rect,
-    /// Whether it has the keyboard.
+    /// Whether it has the keyboard focus.
     pub focused: bool,
-    /// Whether its client wants it to be looked at, since it had the keyboard last.
+    /// Whether its client has asked for attention since the window last had the focus.
     #[serde(default)]
     pub urgent: bool,
-    /// Whether anything of it can be seen.
+    /// Whether any part of it is visible.
     pub visible: bool,
-    /// The output that paces it.
+    /// Name of the output that paces it.
     pub output: Option<String>,
-    /// The workspace that it is on.
+    /// Number of the workspace that it is on.
     pub workspace: Option<Number>,
 }
 
-/// An output, without what changes with its frames.
+/// An output, without the values that change with each frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutputState {
-    /// Such as `HEADLESS-1`.
+    /// Name of the output, such as `HEADLESS-1`.
     pub name: String,
-    /// Its mode.
+    /// Current mode: size in physical pixels, and rate.
     pub mode: OutputMode,
-    /// Its place in the logical space.
+    /// Position and size in global logical coordinates.
     pub geometry: Rect,
     /// Physical pixels per logical pixel.
     pub scale: f64,
-    /// How it is turned onto the panel, as `wl_output.transform` has it.
+    /// Rotation and reflection, as in `wl_output.transform`: such as `normal` or `flipped-90`.
     pub transform: String,
-    /// Whether it is on.
+    /// Whether the output is on.
     pub on: bool,
 }
 
 impl News {
-    /// A line in this version of the language.
+    /// A line with `event`, of this version of the protocol.
     pub const fn new(event: Event) -> Self {
         News { version: VERSION, event }
     }
@@ -183,7 +183,7 @@ impl From<Window> for WindowState {
 }
 
 impl Picture {
-    /// Takes in what happened.
+    /// Applies an event to the state.
     pub fn follow(&mut self, event: Event) {
         match event {
             Event::State(state) => *self = *state,
@@ -208,8 +208,8 @@ impl Picture {
         }
     }
 
-    /// What somebody who knows this has to be told to know `now`: with [`follow`](Self::follow) it becomes the same, but for
-    /// the order of outputs.
+    /// The events that lead from this state to `now`: applied with [`follow`](Self::follow), they make it equal to
+    /// `now` except for the order of outputs.
     pub fn changes(&self, now: &Picture) -> Vec<Event> {
         let mut events = Vec::new();
         let gone = self.outputs.iter().filter(|output| !now.outputs.iter().any(|other| other.name == output.name));
@@ -240,7 +240,7 @@ impl Picture {
         let gone = before.keys().filter(|window| !after.contains_key(window));
         events.extend(gone.map(|window| Event::WindowClosed { window: *window }));
         let mut came = Vec::new();
-        // From below, so that those that came lie above each other as they came.
+        // From the bottom up, because each new window is inserted at the top.
         for window in now.windows.iter().rev() {
             match before.get(&window.window) {
                 Some(place) if self.windows[*place] == *window => continue,

@@ -1,117 +1,118 @@
-//! Input as it is injected: what a device would report, with names for buttons and keys.
+//! Input events that are injected for tests: the reports of a device, with names for buttons and keys.
 
 use serde::{Deserialize, Serialize};
 
-/// Something that a device reports. It takes the same path as a real one's.
+/// An event of an input device. It takes the same path as an event of a real device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum InputEvent {
-    /// The pointer is at a place in the logical space.
+    /// The pointer moves to a position (global logical coordinates).
     PointerMove {
-        /// From the left.
+        /// Logical pixels from the left.
         x: f64,
-        /// From the top.
+        /// Logical pixels from the top.
         y: f64,
     },
-    /// The pointer moves by so many logical pixels.
+    /// The pointer moves by this many logical pixels.
     PointerMoveBy {
-        /// To the right.
+        /// Logical pixels, positive is right.
         dx: f64,
-        /// Down.
+        /// Logical pixels, positive is down.
         dy: f64,
     },
-    /// A mouse button, by its evdev code (`BTN_LEFT` is 272).
+    /// A mouse button is pressed or released.
     Button {
-        /// The code.
+        /// Its evdev code (`BTN_LEFT` is 272).
         button: u32,
-        /// Down or up.
+        /// Whether it is pressed.
         pressed: bool,
     },
-    /// A wheel, in logical pixels; 15 are one click.
+    /// A wheel scrolls, in logical pixels; 15 are one click.
     Scroll {
-        /// To the right.
+        /// Logical pixels, positive is right.
         dx: f64,
-        /// Down.
+        /// Logical pixels, positive is down.
         dy: f64,
     },
-    /// Fingers move on a touchpad and scroll, in logical pixels.
+    /// Fingers scroll on a touchpad.
     FingersScroll {
-        /// To the right.
+        /// Logical pixels, positive is right.
         dx: f64,
-        /// Down.
+        /// Logical pixels, positive is down.
         dy: f64,
     },
-    /// Those fingers are lifted.
+    /// The fingers that scroll are lifted.
     FingersLift,
-    /// A key, by its evdev code (`KEY_A` is 30).
+    /// A key is pressed or released.
     Key {
-        /// The code.
+        /// Its evdev code (`KEY_A` is 30).
         key: u32,
-        /// Down or up.
+        /// Whether it is pressed.
         pressed: bool,
     },
-    /// A finger lands at a place in the logical space.
+    /// A finger touches a position (global logical coordinates).
     TouchDown {
-        /// Which finger.
+        /// Number that identifies the finger.
         finger: u32,
-        /// From the left.
+        /// Logical pixels from the left.
         x: f64,
-        /// From the top.
+        /// Logical pixels from the top.
         y: f64,
     },
-    /// A finger moves to a place.
+    /// A finger moves to a position (global logical coordinates).
     TouchMove {
-        /// Which finger.
+        /// Number that identifies the finger.
         finger: u32,
-        /// From the left.
+        /// Logical pixels from the left.
         x: f64,
-        /// From the top.
+        /// Logical pixels from the top.
         y: f64,
     },
     /// A finger is lifted.
     TouchUp {
-        /// Which finger.
+        /// Number that identifies the finger.
         finger: u32,
     },
-    /// A pen comes near a graphics tablet that covers the logical space, over a place. It comes with its tablet.
+    /// A pen comes near a graphics tablet, over a position (global logical coordinates). The first
+    /// such event also plugs in the tablet, which covers the whole logical space.
     PenNear {
-        /// From the left.
+        /// Logical pixels from the left.
         x: f64,
-        /// From the top.
+        /// Logical pixels from the top.
         y: f64,
     },
-    /// The pen moves to a place, near the tablet or on it.
+    /// The pen moves to a position, near the tablet or on it.
     PenMove {
-        /// From the left.
+        /// Logical pixels from the left.
         x: f64,
-        /// From the top.
+        /// Logical pixels from the top.
         y: f64,
-        /// How hard its tip is pressed, 0 to 1; as before where it is left out.
+        /// Pressure of its tip, 0 to 1; unchanged if left out.
         #[serde(default)]
         pressure: Option<f64>,
     },
-    /// Its tip touches the tablet.
+    /// The tip of the pen touches the tablet.
     PenDown {
-        /// From the left.
+        /// Logical pixels from the left.
         x: f64,
-        /// From the top.
+        /// Logical pixels from the top.
         y: f64,
-        /// How hard, 0 to 1.
+        /// Pressure of its tip, 0 to 1.
         pressure: f64,
     },
-    /// Its tip is lifted.
+    /// The tip of the pen is lifted.
     PenUp {
-        /// From the left.
+        /// Logical pixels from the left.
         x: f64,
-        /// From the top.
+        /// Logical pixels from the top.
         y: f64,
     },
-    /// The pen is taken away.
+    /// The pen leaves the tablet.
     PenAway,
 }
 
-/// The evdev code of a button called `left`, `right` or `middle`, or given as a number.
+/// The evdev code of a button called `left`, `right`, `middle`, `side` or `extra`, or given as a number.
 pub fn button_code(name: &str) -> Option<u32> {
     const BTN_LEFT: u32 = 0x110;
     match name {
@@ -124,7 +125,7 @@ pub fn button_code(name: &str) -> Option<u32> {
     }
 }
 
-/// The keys by rows of the keyboard: the first code of a run of consecutive ones, and their names
+/// Keys by rows of the keyboard: the first code of a run of consecutive codes, and the names of its keys
 /// (linux/input-event-codes.h).
 const KEYS: [(u32, &[&str]); 13] = [
     (1, &["escape", "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "minus", "equal", "backspace"]),
@@ -142,7 +143,7 @@ const KEYS: [(u32, &[&str]); 13] = [
     (248, &["xf86audiomicmute"]),
 ];
 
-/// What some keyboards have on them instead, and the names of XKB, which the configuration has.
+/// Other names of keys: as printed on some keyboards, and as in XKB and in the configuration.
 const ALIASES: [(&str, &str); 9] = [
     ("bracketleft", "leftbracket"),
     ("bracketright", "rightbracket"),
@@ -155,12 +156,13 @@ const ALIASES: [(&str, &str); 9] = [
     ("pgdn", "pagedown"),
 ];
 
-/// The evdev code of a key called as in the configuration (`A`, `Return`, `F5`, `Super`, `Page_Up`), or given as `code:N`.
+/// The evdev code of a key with a name as in the configuration (`A`, `Return`, `F5`, `Super`, `Page_Up`), or given as
+/// `code:N`.
 pub fn key_code(name: &str) -> Option<u32> {
     if let Some(number) = name.strip_prefix("code:") {
         return number.parse().ok();
     }
-    // As the configuration has it: Page_Down.
+    // XKB names have underscores, such as Page_Down.
     let name = name.to_ascii_lowercase().replace('_', "");
     let name = ALIASES.iter().find(|(other, _)| *other == name).map_or(name.as_str(), |(_, known)| *known);
     KEYS.iter().find_map(|(first, names)| {

@@ -1,26 +1,26 @@
-//! Bars, wallpapers and whatever else is pinned to outputs, as they are talked about.
+//! Layer surfaces (bars, wallpapers, notifications) as the private socket describes them.
 
 use serde::{Deserialize, Serialize};
 
 use super::Rect;
 
-/// A surface that is pinned to an output.
+/// A layer surface, which is anchored to an output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Layer {
-    /// What its program calls its purpose, such as `waybar`.
+    /// The namespace that the client has set, such as `waybar`.
     pub namespace: String,
-    /// The process, if known.
+    /// Process id of the client, if known.
     pub pid: Option<u32>,
-    /// The output that it is on.
+    /// Name of the output that it is on.
     pub output: String,
-    /// How far up it is.
+    /// The layer that it is in.
     pub level: LayerLevel,
-    /// Its place in the logical space.
+    /// Position and size in global logical coordinates.
     pub geometry: Rect,
 }
 
-/// How far up something pinned is: `background` and `bottom` lie below windows, `top` and `overlay` above.
+/// A layer: `background` and `bottom` lie below windows, `top` and `overlay` above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -1,4 +1,4 @@
-//! Layouts of the keyboard, as they are talked about.
+//! Keyboard layouts as the private socket describes them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Layouts {
-    /// What they are called, such as `English (US)`.
+    /// The names of the layouts, such as `English (US)`.
     pub layouts: Vec<String>,
-    /// The one in force, counted from 0.
+    /// The active layout, counted from 0.
     pub active: u32,
 }
 
-/// Which layout.
+/// The layout to switch to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LayoutWish {
-    /// The one after that in force; after the last the first.
+    /// The layout after the active layout; after the last, the first.
     Next,
-    /// The one before it.
+    /// The layout before the active layout; before the first, the last.
     Previous,
-    /// By its number, counted from 0.
+    /// A layout by its number, counted from 0.
     Number(u32),
 }
 
-/// That names no layout.
+/// The text is not a [`LayoutWish`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected next, previous or the number of a layout, counted from 0")]
 pub struct NoSuchLayout;
@@ -43,7 +43,7 @@ impl std::str::FromStr for LayoutWish {
 }
 
 impl Layouts {
-    /// The number that is wished for; `None` if there is no such layout.
+    /// The number of the layout to switch to, counted from 0; `None` if there is no such layout.
     pub fn number(&self, wish: LayoutWish) -> Option<u32> {
         let count = u32::try_from(self.layouts.len()).ok().filter(|count| *count > 0)?;
         match wish {

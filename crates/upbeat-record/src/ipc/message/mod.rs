@@ -1,4 +1,4 @@
-//! What is said over the private socket: one JSON object per line, a request and then its answer.
+//! The protocol of the private socket: one JSON object per line, a request and then its answer.
 //!
 //! ```text
 //! → {"version":1,"request":{"kind":"set-pacing","target":{"output":"HEADLESS-1"},"pacing":"vsync"}}
@@ -7,8 +7,8 @@
 //! ← {"version":1,"error":"there is no output called DP-9; there is HEADLESS-1"}
 //! ```
 //!
-//! Spans are in nanoseconds, as in the frame log. Readers ignore fields that they do not know. The version changes when
-//! a field changes its meaning or goes away.
+//! Spans are in nanoseconds, as in the frame log. Readers ignore fields that they do not know. The version changes if
+//! the meaning of a field changes or a field is removed.
 
 pub mod event;
 pub mod input;
@@ -36,42 +36,42 @@ pub use workspace::{Workspace, WorkspaceOrder};
 
 use upbeat_timing::id::WindowId;
 
-/// The version of this language.
+/// The version of this protocol.
 pub const VERSION: u32 = 1;
 
-/// A line from a client.
+/// A line that a client sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Question {
-    /// [`VERSION`].
+    /// Version of the protocol ([`VERSION`]).
     pub version: u32,
-    /// What is asked for.
+    /// The request, with its arguments.
     pub request: Request,
 }
 
-/// A line from the compositor.
+/// A line that the compositor answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// [`VERSION`].
+    /// Version of the protocol ([`VERSION`]).
     pub version: u32,
-    /// The answer, or what is wrong.
+    /// The response, or the error.
     #[serde(flatten)]
     pub result: Outcome,
 }
 
-/// Whether it worked.
+/// Result of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It did.
+    /// The request succeeded, with this response.
     Ok(Response),
-    /// It did not; a sentence for people.
+    /// The request failed, for this reason: a sentence for the user.
     Error(String),
 }
 
-/// An output or a window.
+/// An output or a window, as the object of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -82,29 +82,29 @@ pub enum Target {
     Window(WindowId),
 }
 
-/// A rectangle in logical pixels.
+/// A rectangle in global logical coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rect {
-    /// Left edge.
+    /// Left edge in logical pixels.
     pub x: i32,
-    /// Top edge.
+    /// Top edge in logical pixels.
     pub y: i32,
-    /// Width.
+    /// Width in logical pixels.
     pub width: i32,
-    /// Height.
+    /// Height in logical pixels.
     pub height: i32,
 }
 
 impl Question {
-    /// A question in this version of the language.
+    /// A line with `request`, of this version of the protocol.
     pub const fn new(request: Request) -> Self {
         Question { version: VERSION, request }
     }
 }
 
 impl Answer {
-    /// An answer in this version of the language.
+    /// A line with `result`, of this version of the protocol.
     pub fn new(result: Result<Response, String>) -> Self {
         let result = match result {
             Ok(response) => Outcome::Ok(response),

@@ -1,35 +1,35 @@
-//! An output's mode as people write it: `1920x1080@60`.
+//! The mode of an output in the form that users write: `1920x1080@60`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The largest width and height: what one dimension of a buffer may measure in every renderer.
+/// The largest width and height in pixels: the limit of a buffer that all renderers support.
 pub const LARGEST_SIDE: u32 = 16_384;
 
 /// The highest refresh rate, in millihertz.
 pub const HIGHEST_REFRESH: u32 = 1_000_000;
 
-/// The refresh rate of a mode that states none, in millihertz.
+/// The refresh rate of a mode without a rate, in millihertz.
 pub const DEFAULT_REFRESH: u32 = 60_000;
 
-/// How often an output refreshes. Rates are in millihertz.
+/// The refresh rate of an output, in millihertz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refresh {
-    /// Always at this rate.
+    /// A fixed rate, in millihertz.
     Fixed(u32),
-    /// At whatever rate content comes, within a range.
+    /// A variable rate (VRR), which follows the content within a range.
     Variable {
-        /// The lowest rate.
+        /// The lowest rate in millihertz.
         slowest: u32,
-        /// The highest rate.
+        /// The highest rate in millihertz.
         fastest: u32,
     },
 }
 
 impl Refresh {
-    /// The highest rate, in millihertz: the one that is announced to clients.
+    /// The highest rate in millihertz: the rate that is announced to clients.
     pub const fn fastest(self) -> u32 {
         match self {
             Refresh::Fixed(rate) | Refresh::Variable { fastest: rate, .. } => rate,
@@ -55,7 +55,7 @@ pub struct OutputMode {
     pub width: u32,
     /// Height in physical pixels, at least 1.
     pub height: u32,
-    /// How often it refreshes.
+    /// Refresh rate: fixed or variable.
     pub refresh: Refresh,
 }
 
@@ -65,19 +65,19 @@ impl Default for OutputMode {
     }
 }
 
-/// What is wrong with a mode.
+/// Why a text is not a mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModeError {
-    /// It is not written as a mode at all.
+    /// The text does not have the form of a mode.
     #[error(
         "expected WIDTHxHEIGHT@HZ, such as 1920x1080@60, 2560x1440@59.94 or, for a variable rate, 2560x1440@48-144"
     )]
     Form,
-    /// A side is zero or too large.
+    /// The width or height is zero or too large.
     #[error("a width and height from 1 to {LARGEST_SIDE} pixels were expected")]
     Size,
-    /// A rate is zero, too high, or a range is upside down.
-    #[error("a refresh rate above 0 and up to 1000 Hz was expected, or a range from a lower to a higher one")]
+    /// The rate is zero or too high, or the range is not from a lower to a higher rate.
+    #[error("a refresh rate above 0 and up to 1000 Hz was expected, or a range from a lower to a higher rate")]
     Rate,
 }
 

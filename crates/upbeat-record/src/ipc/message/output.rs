@@ -1,4 +1,4 @@
-//! Outputs as they are talked about.
+//! Outputs as the private socket describes them.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,56 +8,56 @@ use upbeat_timing::beam::ScanDirection;
 use upbeat_timing::pacing::{Pacing, PacingWish};
 use upbeat_timing::time::Span;
 
-/// How a mode is scanned: lines at equal distances from the refresh on, then blanking.
+/// The scan-out of a mode: lines at equal intervals, starting with the refresh, then blanking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Scan {
-    /// How many lines are seen.
+    /// Number of visible lines.
     pub lines: i32,
-    /// From one to the next.
+    /// Time from one line to the next.
     pub line_time: Span,
-    /// Where the lines follow each other to.
+    /// Direction in which the lines follow each other.
     pub direction: ScanDirection,
 }
 
-/// An output.
+/// An output with its mode, its geometry and its timing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Output {
-    /// Such as `HEADLESS-1`.
+    /// Name of the output, such as `HEADLESS-1`.
     pub name: String,
-    /// Its mode.
+    /// Current mode: size in physical pixels, and rate.
     pub mode: OutputMode,
-    /// Its place in the logical space.
+    /// Position and size in global logical coordinates.
     pub geometry: Rect,
     /// Physical pixels per logical pixel.
     pub scale: f64,
-    /// Nobody said so: it is guessed from its size and resolution.
+    /// Whether the scale is guessed from the monitor's size and resolution, because it is not configured.
     #[serde(default)]
     pub scale_is_guessed: bool,
-    /// The monitor's maker, model and serial number, by which rules know it, too; left out where it says nothing.
+    /// The monitor's maker, model and serial number, which rules can match. Left out if the monitor reports none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub monitor: Option<String>,
-    /// How it is turned onto the panel, as `wl_output.transform` has it: such as `normal`, `90` or `flipped-180`.
+    /// Rotation and reflection, as in `wl_output.transform`: such as `normal`, `90` or `flipped-180`.
     #[serde(default)]
     pub transform: String,
-    /// Whether it is on.
+    /// Whether the output is on.
     pub on: bool,
-    /// How it was asked to be paced.
+    /// The pacing that was asked for.
     pub wish: PacingWish,
-    /// How it is paced.
+    /// The pacing in use.
     pub pacing: Pacing,
-    /// The refresh interval, measured.
+    /// Refresh interval, as measured by the vsync model.
     pub interval: Span,
-    /// The largest error that the vsync model admits.
+    /// Upper bound of the vsync model's error; `None` while the model is not usable.
     pub vsync_error: Option<Span>,
-    /// How long before scan-out a frame must be handed over.
+    /// How long before scan-out a frame must be submitted.
     pub submit_lead: Span,
-    /// What composing is budgeted with.
+    /// Time reserved for composing a frame.
     pub compose_budget: Span,
-    /// How it is scanned; `None`: nobody knows.
+    /// Scan-out of the mode; `None` if it is not known.
     #[serde(default)]
     pub scan: Option<Scan>,
-    /// Who composes, and why, for people.
+    /// The renderer and the reason for its choice, as text for the user.
     pub drawn_by: String,
 }

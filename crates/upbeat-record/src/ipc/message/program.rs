@@ -1,58 +1,58 @@
-//! Clients as they are talked about: what each has, beside how much it may have.
+//! Clients as the private socket describes them: the resources of each, and its limits.
 
 use serde::{Deserialize, Serialize};
 
 use upbeat_timing::time::Span;
 
-/// Somebody who is connected.
+/// A connected client and its resources.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientUse {
-    /// The process, if known.
+    /// Process id of the client, if known.
     pub pid: Option<u32>,
-    /// What the system calls its program.
+    /// Name of its program, as the kernel reports it.
     pub name: String,
-    /// The sandbox that it runs in, as the sandbox says; none for others.
+    /// Name of its sandbox, as the sandbox engine reports it; `None` for other clients.
     #[serde(default)]
     pub sandbox: Option<String>,
-    /// Objects of all kinds.
+    /// Number of its protocol objects, of all kinds.
     pub objects: u32,
-    /// What it has or had any of.
+    /// Use of each kind of resource that the client has or had.
     pub uses: Vec<Use>,
 }
 
-/// Somebody who was ended.
+/// A client that the compositor has disconnected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndedClient {
-    /// The process; 0 if it was not known.
+    /// Process id of the client; 0 if it is not known.
     pub pid: u32,
-    /// What the system called its program.
+    /// Name of its program, as the kernel reported it.
     pub name: String,
-    /// Why.
+    /// Why it was disconnected, as a sentence.
     pub reason: String,
-    /// So often in a row.
+    /// How often in a row this happened.
     pub times: u32,
-    /// How long ago, the last time.
+    /// Time since the last time.
     pub ago: Span,
 }
 
-/// What a client has of one kind.
+/// A client's use of one kind of resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Use {
-    /// Of what, such as `surfaces`.
+    /// Name of the kind, such as `surfaces`.
     pub kind: String,
-    /// How many it has.
+    /// Number that the client has now.
     pub used: u32,
-    /// How many it had when it had most.
+    /// Largest number that the client has had.
     pub most_used: u32,
-    /// How many it may have.
+    /// Largest number that the client may have.
     pub bound: u32,
 }
 
 impl Use {
-    /// The most that it had, as a part of what it may have.
+    /// The largest number that the client has had, as a fraction of its limit.
     pub fn part(&self) -> f64 {
         f64::from(self.most_used) / f64::from(self.bound.max(1))
     }

@@ -1,4 +1,4 @@
-//! What can be asked for.
+//! The requests of the private socket.
 
 use std::path::PathBuf;
 
@@ -12,143 +12,144 @@ use super::workspace::WorkspaceOrder;
 use upbeat_timing::id::WindowId;
 use upbeat_timing::pacing::PacingWish;
 
-/// What can be asked for.
+/// A request to the session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Request {
-    /// Who answers.
+    /// Get the version of the compositor, its backend and its sockets.
     Version,
-    /// All outputs.
+    /// List all outputs with their timing.
     Outputs,
-    /// All windows, the topmost first.
+    /// List all windows, the topmost first.
     Windows,
-    /// Everybody who is connected.
+    /// List all connected clients with their resources.
     Clients,
-    /// Workspaces that are seen or have windows.
+    /// List all workspaces that are visible or have windows.
     Workspaces,
-    /// Show a workspace, or put a window there.
+    /// Switch to a workspace, or move a window there.
     Workspace(WorkspaceOrder),
-    /// Statistics of frames.
+    /// Get the frame statistics of all outputs and windows.
     Stats,
-    /// Why frames were late.
+    /// Explain why frames were late.
     WhyLate {
-        /// Of this output or window only.
+        /// Only late frames of this output or window; `None` for all.
         target: Option<Target>,
-        /// At most so many, the newest.
+        /// Largest number of late frames; the newest are listed.
         limit: usize,
     },
-    /// Write a picture of what an output shows.
+    /// Take a screenshot of an output.
     Screenshot {
-        /// Its name; the focused one otherwise.
+        /// Name of the output; `None` for the focused output.
         output: Option<String>,
-        /// An absolute path; a PNG file is written there.
+        /// Absolute path of the PNG file to write.
         path: PathBuf,
     },
-    /// Begin a frame log, or end the one that is being written.
+    /// Start a frame log, or end the frame log that is being written.
     Record {
-        /// An absolute path, which is emptied; `None` ends it.
+        /// Absolute path of the log, which is truncated; `None` ends the current log.
         path: Option<PathBuf>,
     },
-    /// Everything that happens from now on: first how all is ([`event`](super::event)).
+    /// Subscribe to all events: first the complete state, then each change ([`event`](super::event)).
     Events,
-    /// What is pinned to outputs.
+    /// List all layer surfaces.
     Layers,
-    /// The layouts of the keyboard.
+    /// List the layouts of the keyboard.
     Keyboard,
-    /// Use another layout of the keyboard.
+    /// Switch to another layout of the keyboard.
     SetLayout {
-        /// Which.
+        /// The layout to switch to.
         layout: LayoutWish,
     },
-    /// Do what a shortcut does.
+    /// Run the action of a keyboard shortcut.
     Act {
-        /// As in `[keys]` of the configuration, such as `maximise` or `workspace 3`.
+        /// The action as in `[keys]` of the configuration, such as `maximise` or `workspace 3`.
         action: String,
     },
-    /// Give a window the focus, and show it.
+    /// Focus a window, and show it.
     Focus {
-        /// Which.
+        /// Number of the window.
         window: WindowId,
     },
     /// Ask a window to close.
     Close {
-        /// Which.
+        /// Number of the window.
         window: WindowId,
     },
-    /// Let the user click a window, and say which.
+    /// Let the user click a window, and return its number.
     PickWindow,
-    /// Pace differently from now on.
+    /// Change the pacing of an output or a window.
     SetPacing {
-        /// What.
+        /// The output or window.
         target: Target,
-        /// How.
+        /// The pacing to use from now on.
         pacing: PacingWish,
     },
     /// Plug in a virtual output.
     AddOutput {
-        /// Its mode.
+        /// Mode of the new output.
         mode: OutputMode,
     },
     /// Unplug a virtual output.
     RemoveOutput {
-        /// Its name.
+        /// Name of the output.
         output: String,
     },
     /// Change the mode of an output.
     SetMode {
-        /// Its name.
+        /// Name of the output.
         output: String,
-        /// The mode.
+        /// The mode to switch to.
         mode: OutputMode,
     },
-    /// Show an output at another scale.
+    /// Change the scale of an output.
     SetScale {
-        /// Its name.
+        /// Name of the output.
         output: String,
         /// Physical pixels per logical pixel, 0.5 to 8.
         scale: f64,
     },
-    /// Put an output elsewhere in the logical space.
+    /// Move an output to another position in the logical space.
     SetPosition {
-        /// Its name.
+        /// Name of the output.
         output: String,
-        /// Left edge.
+        /// Left edge in logical pixels.
         x: i32,
-        /// Top edge.
+        /// Top edge in logical pixels.
         y: i32,
     },
-    /// Show an output turned.
+    /// Rotate or reflect an output.
     SetTransform {
-        /// Its name.
+        /// Name of the output.
         output: String,
-        /// As `wl_output.transform` has it: `normal`, `90`, `180`, `270`, `flipped`, `flipped-90`, `flipped-180`, `flipped-270`.
+        /// The transform, as in `wl_output.transform`: `normal`, `90`, `180`, `270`, `flipped`, `flipped-90`,
+        /// `flipped-180` or `flipped-270`.
         transform: String,
     },
-    /// Let the rate of an output vary with its frames, or not.
+    /// Switch variable refresh rate on an output on or off.
     SetVrr {
-        /// Its name.
+        /// Name of the output.
         output: String,
-        /// Whether it varies.
+        /// Whether the rate is to be variable.
         on: bool,
-        /// The lowest rate, in hertz; 48 if left out.
+        /// Lowest rate in hertz; 48 if left out.
         #[serde(default)]
         slowest: Option<f64>,
     },
     /// Switch an output on or off.
     SetPower {
-        /// Its name.
+        /// Name of the output.
         output: String,
-        /// On.
+        /// Whether to switch it on.
         on: bool,
     },
-    /// Act as an input device, on the same path as a real one.
+    /// Inject input events, which take the same path as events of a real device.
     Input {
-        /// What happens, in this order and at once.
+        /// The events, which happen at once and in this order.
         events: Vec<InputEvent>,
     },
-    /// Read the configuration again.
+    /// Reload the configuration files.
     Reload,
-    /// End the session.
+    /// End the session in order.
     Quit,
 }

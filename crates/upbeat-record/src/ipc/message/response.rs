@@ -1,4 +1,4 @@
-//! What can be answered.
+//! The responses of the private socket.
 
 use std::path::PathBuf;
 
@@ -13,92 +13,92 @@ use super::window::Window;
 use super::workspace::Workspace;
 use upbeat_timing::id::WindowId;
 
-/// What can be answered.
+/// The response to a request that succeeded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Response {
-    /// It was done.
+    /// The request was carried out; there is no further data.
     Done,
-    /// To [`Request::Version`](super::Request::Version).
+    /// The answer to [`Request::Version`](super::Request::Version).
     Version {
-        /// Such as `0.1.0`.
+        /// Version of the compositor, such as `0.1.0`.
         version: String,
-        /// The name of the Wayland socket.
+        /// Name of the Wayland socket.
         wayland_display: String,
-        /// The command line's word for the backend.
+        /// Name of the backend, as on the command line.
         backend: String,
-        /// The command line's word for the renderer in use.
+        /// Name of the renderer in use, as on the command line.
         renderer: String,
-        /// What X programs find us by (`DISPLAY`), or why they do not.
+        /// The value of `DISPLAY` for X programs, or the reason why there is none.
         #[serde(default)]
         x11: String,
     },
-    /// To [`Request::Outputs`](super::Request::Outputs) and [`Request::AddOutput`](super::Request::AddOutput).
+    /// The answer to [`Request::Outputs`](super::Request::Outputs) and [`Request::AddOutput`](super::Request::AddOutput).
     Outputs {
-        /// All of them, or the new one.
+        /// All outputs, or the new output.
         outputs: Vec<Output>,
     },
-    /// To [`Request::Windows`](super::Request::Windows).
+    /// The answer to [`Request::Windows`](super::Request::Windows).
     Windows {
-        /// The topmost first.
+        /// All windows, the topmost first.
         windows: Vec<Window>,
     },
-    /// To [`Request::Clients`](super::Request::Clients).
+    /// The answer to [`Request::Clients`](super::Request::Clients).
     Clients {
-        /// Who came first first.
+        /// All clients, in the order in which they connected.
         clients: Vec<ClientUse>,
-        /// Panics that were caught since the session began; each ended the client that met it.
+        /// Number of panics caught since the session began. Each disconnected the client whose request caused it.
         #[serde(default)]
         bugs: u32,
-        /// Those who were ended of late, the last one first.
+        /// Clients that were disconnected recently, the latest first.
         #[serde(default)]
         ended: Vec<EndedClient>,
     },
-    /// To [`Request::Workspaces`](super::Request::Workspaces).
+    /// The answer to [`Request::Workspaces`](super::Request::Workspaces).
     Workspaces {
-        /// By output and number.
+        /// The workspaces, sorted by output and number.
         workspaces: Vec<Workspace>,
     },
-    /// To [`Request::Layers`](super::Request::Layers).
+    /// The answer to [`Request::Layers`](super::Request::Layers).
     Layers {
-        /// All of them.
+        /// All layer surfaces of the session.
         layers: Vec<Layer>,
     },
-    /// To [`Request::Keyboard`](super::Request::Keyboard).
+    /// The answer to [`Request::Keyboard`](super::Request::Keyboard).
     Keyboard {
-        /// Its layouts.
+        /// The layouts and the active layout.
         keyboard: Layouts,
     },
-    /// To [`Request::PickWindow`](super::Request::PickWindow).
+    /// The answer to [`Request::PickWindow`](super::Request::PickWindow).
     Picked {
-        /// The window that was clicked; none where there was none, or the user went back.
+        /// The window that the user clicked; `None` if there was none, or the user cancelled.
         window: Option<WindowId>,
     },
-    /// To [`Request::Stats`](super::Request::Stats).
+    /// The answer to [`Request::Stats`](super::Request::Stats).
     Stats {
-        /// Per output.
+        /// Statistics of each output.
         outputs: Vec<OutputStats>,
-        /// Per window.
+        /// Statistics of each window.
         windows: Vec<WindowStats>,
     },
-    /// To [`Request::WhyLate`](super::Request::WhyLate).
+    /// The answer to [`Request::WhyLate`](super::Request::WhyLate).
     WhyLate {
-        /// The oldest first.
+        /// Late frames, the oldest first.
         misses: Vec<Miss>,
     },
-    /// To [`Request::Record`](super::Request::Record) when it ended one.
+    /// The answer to [`Request::Record`](super::Request::Record), if it ended a log.
     Recorded {
-        /// Lines that were written.
+        /// Number of lines written.
         lines: u64,
-        /// Records that the disk could not keep up with.
+        /// Number of records left out because the disk was too slow.
         left_out: u64,
     },
-    /// To [`Request::Screenshot`](super::Request::Screenshot).
+    /// The answer to [`Request::Screenshot`](super::Request::Screenshot).
     Screenshot {
-        /// The output.
+        /// Name of the output.
         output: String,
-        /// The file.
+        /// Path of the PNG file.
         path: PathBuf,
         /// Width in pixels.
         width: u32,

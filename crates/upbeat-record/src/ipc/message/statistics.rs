@@ -1,4 +1,4 @@
-//! How steadily frames come, how long they take, and why some were late.
+//! Frame statistics as the private socket reports them: rates, latencies, and the reasons of late frames.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,78 +7,78 @@ use upbeat_timing::id::WindowId;
 use upbeat_timing::record::{Blame, Misses, Summary};
 use upbeat_timing::time::Span;
 
-/// How often, lately and ever.
+/// How often something happens: its recent rate and its total number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frequency {
-    /// Over the last ten seconds.
+    /// Number per second, over the last ten seconds.
     pub per_second: f64,
-    /// Since it appeared.
+    /// Number since the output or window appeared.
     pub total: u64,
 }
 
-/// Frames, drops and hitches.
+/// Counts of frames, drops, hitches and misses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CadenceStats {
-    /// Frames that reached light.
+    /// Frames that reached light (were shown).
     pub frames: Frequency,
-    /// Refreshes without the new content that was wanted.
+    /// Drops: refreshes without the new content that was due.
     pub drops: Frequency,
-    /// Gaps over 1.26 periods.
+    /// Hitches: gaps of more than 1.26 refresh periods.
     pub hitches: Frequency,
-    /// Who was to blame for late frames.
+    /// Late frames, counted by blame.
     pub misses: Misses,
 }
 
-/// Statistics of an output.
+/// Frame statistics of an output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutputStats {
-    /// Its name.
+    /// Name of the output.
     pub output: String,
-    /// Frames, drops and hitches.
+    /// Counts of frames, drops, hitches and misses.
     #[serde(flatten)]
     pub cadence: CadenceStats,
-    /// What composing takes.
+    /// Time to compose a frame.
     pub compose: Option<Summary>,
-    /// How late the latch is.
+    /// Delay of the latch after its planned time.
     pub wake: Option<Summary>,
-    /// From the latch to light.
+    /// Time from the latch to light.
     pub latch_to_light: Option<Summary>,
 }
 
-/// Statistics of a window.
+/// Frame statistics of a window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowStats {
-    /// Its number.
+    /// Number of the window.
     pub window: WindowId,
-    /// What the application calls itself.
+    /// The application id that the client has set; may be empty.
     pub app_id: String,
-    /// Frames, drops and hitches.
+    /// Counts of frames, drops, hitches and misses.
     #[serde(flatten)]
     pub cadence: CadenceStats,
-    /// From input to light.
+    /// Latency from an input event to light.
     pub input_to_light: Option<Summary>,
-    /// From callback to light.
+    /// Latency from the frame callback to light.
     pub callback_to_light: Option<Summary>,
-    /// From commit to light.
+    /// Latency from the commit to light.
     pub commit_to_light: Option<Summary>,
 }
 
-/// A missed frame.
+/// A frame that missed its refresh.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Miss {
-    /// Of what.
+    /// The output or window.
     pub target: Target,
-    /// Which refresh it was meant for.
+    /// Number of the refresh that was missed.
     pub refresh: u64,
-    /// How long ago that was.
+    /// Time since that refresh.
     pub ago: Span,
-    /// Who could have prevented it.
+    /// Which side caused the miss, and could have prevented it.
     pub blame: Blame,
-    /// Why, with its evidence.
+    /// The reason with its evidence, as a sentence.
     pub sentence: String,
 }

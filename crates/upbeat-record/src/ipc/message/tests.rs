@@ -1,4 +1,4 @@
-//! The wire format.
+//! Tests of the wire format.
 
 use super::input::InputEvent;
 use super::workspace::Number;

@@ -1,4 +1,4 @@
-//! Windows as they are talked about.
+//! Windows as the private socket describes them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,59 +9,60 @@ use upbeat_timing::pacing::{Class, Pacing, PacingWish};
 use upbeat_timing::record::Summary;
 use upbeat_timing::time::Span;
 
-/// A window.
+/// A window with its state, its pacing and its costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
-    /// Its number.
+    /// Number of the window; not reused in a session.
     pub window: WindowId,
-    /// Whose it is.
+    /// Number of the client that owns it.
     pub client: ClientId,
-    /// The process, if known.
+    /// Process id of the client, if known.
     pub pid: Option<u32>,
-    /// What the application calls itself.
+    /// The application id that the client has set (`xdg_toplevel.set_app_id`); may be empty.
     pub app_id: String,
-    /// What the window is called.
+    /// The window's title; may be empty.
     pub title: String,
-    /// Which of its program's windows it is, as the program says.
+    /// The tag by which the client tells its windows apart (`xdg_toplevel_tag_v1`).
     #[serde(default)]
     pub tag: Option<String>,
-    /// What its program says that it shows: a photo, a video, a game.
+    /// The content type that the client has set: `photo`, `video` or `game`.
     #[serde(default)]
     pub content: Option<String>,
-    /// Its place in the logical space.
+    /// Position and size in global logical coordinates.
     pub geometry: Rect,
-    /// Whether it has the keyboard.
+    /// Whether it has the keyboard focus.
     pub focused: bool,
-    /// Whether its client wants it to be looked at, since it had the keyboard last.
+    /// Whether its client has asked for attention since the window last had the focus.
     #[serde(default)]
     pub urgent: bool,
-    /// Whether anything of it can be seen.
+    /// Whether any part of it is visible.
     pub visible: bool,
-    /// The output that paces it.
+    /// Name of the output that paces it.
     pub output: Option<String>,
-    /// The workspace that it is on.
+    /// Number of the workspace that it is on.
     #[serde(default)]
     pub workspace: Option<Number>,
-    /// How it uses its frame callbacks.
+    /// How the client uses frame callbacks, as measured.
     pub class: Class,
-    /// By how much its answer comes later when it is asked later by one: what its class was told from.
+    /// How much later the client commits for each unit of time that its callback is sent later. `class` is derived
+    /// from this.
     pub slope: Option<f64>,
-    /// How it was asked to be paced.
+    /// The pacing that was asked for.
     pub wish: PacingWish,
-    /// How it is paced.
+    /// The pacing in use.
     pub pacing: Pacing,
-    /// Why so, as a sentence.
+    /// The reason for this pacing, as a sentence.
     pub reason: String,
-    /// Whether it may be called back early, as a sentence; none where no rule asks for that.
+    /// Whether it may get early frame callbacks, as a sentence; `None` if no rule asks for this.
     #[serde(default)]
     pub early_callbacks: Option<String>,
-    /// What it is given for a frame.
+    /// Time that the client is given for a frame.
     pub budget: Option<Span>,
-    /// What its frames took, wall clock.
+    /// Wall-clock time that its frames took.
     pub cost: Option<Summary>,
-    /// What its frames took, CPU.
+    /// CPU time that its frames took.
     pub cpu: Option<Summary>,
-    /// Whole periods it is given beyond the first.
+    /// Number of refresh periods that it is given beyond the first.
     pub slack_periods: u8,
 }

@@ -1,42 +1,42 @@
-//! Workspaces as they are talked about.
+//! Workspaces as the private socket describes them.
 
 use serde::{Deserialize, Serialize};
 
 use upbeat_timing::id::WindowId;
 
-/// The number of a workspace: 1 to 9, as there are keys.
+/// The number of a workspace: 1 to 9, because each has a number key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Number(u8);
 
-/// There is no workspace of this number.
+/// The value is not the number of a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected the number of a workspace, 1 to 9")]
 pub struct NoSuchNumber;
 
 impl Number {
-    /// The first one.
+    /// The number of the first workspace, 1.
     pub const FIRST: Number = Number(1);
-    /// The last one.
+    /// The number of the last workspace, 9.
     pub const LAST: Number = Number(9);
 
-    /// All of them.
+    /// All numbers, in ascending order.
     pub fn all() -> impl DoubleEndedIterator<Item = Number> {
         (Self::FIRST.0..=Self::LAST.0).map(Number)
     }
 
-    /// The number.
+    /// The number as an integer, 1 to 9.
     pub const fn get(self) -> u8 {
         self.0
     }
 
-    /// The one after it; the last one has none.
+    /// The next number; for the last number, itself.
     pub fn next(self) -> Self {
         Number(self.0 + 1).min(Self::LAST)
     }
 
-    /// The one before it; the first one has none.
+    /// The previous number; for the first number, itself.
     pub fn previous(self) -> Self {
         Number(self.0 - 1).max(Self::FIRST)
     }
@@ -71,31 +71,31 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// A workspace that is seen or has windows.
+/// A workspace that is visible or has windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workspace {
-    /// The output that it is on.
+    /// Name of the output that it is on.
     pub output: String,
-    /// Its number, 1 to 9.
+    /// Number of the workspace, 1 to 9.
     pub number: Number,
-    /// Whether it is the one that is seen there.
+    /// Whether it is the workspace that its output shows.
     pub active: bool,
     /// Whether any of its windows is urgent.
     #[serde(default)]
     pub urgent: bool,
-    /// Its windows, the topmost first.
+    /// Numbers of its windows, the topmost first.
     pub windows: Vec<WindowId>,
 }
 
-/// Which workspace, and what for.
+/// A request to switch to a workspace, or to move a window to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspaceOrder {
-    /// Of which output; that of the window, or else the focused one otherwise.
+    /// Name of the output; `None` for the output of the window, or else the focused output.
     pub output: Option<String>,
-    /// Its number, 1 to 9.
+    /// Number of the workspace, 1 to 9.
     pub number: Number,
-    /// The window to be put there; the workspace is shown otherwise.
+    /// The window to move to the workspace; `None` to switch to the workspace.
     pub window: Option<WindowId>,
 }

@@ -1,4 +1,4 @@
-//! What differs between two images, as runs in raster order.
+//! Encodes the difference between two images as runs in raster order.
 
 use super::{put_varint, take_varint};
 
@@ -8,12 +8,13 @@ const RUN: u64 = 2;
 const CODE_BITS: u32 = 2;
 const CODE_MASK: u64 = (1 << CODE_BITS) - 1;
 const COLOUR: u32 = 0x00ff_ffff;
-/// A run of three costs less than as many literal pixels in the middle of a literal and the header that follows it.
+/// A shorter run in the middle of a literal costs more than literal pixels, because a run also needs the header of the
+/// literal after it.
 const SHORTEST_RUN: usize = 3;
-/// Unchanged pixels are compared this many at a time before one at a time.
+/// Unchanged pixels are compared in blocks of this size first, then one at a time.
 const STRIDE: usize = 64;
 
-/// Appends the ops that make `before` into `after`; both have the same number of pixels.
+/// Appends the ops that turn `before` into `after`. Both have the same number of pixels.
 pub(super) fn encode(before: &[u32], after: &[u32], out: &mut Vec<u8>) {
     let mut position = 0;
     loop {
@@ -39,7 +40,7 @@ pub(super) fn encode(before: &[u32], after: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// Applies ops to `image`; an error says what is wrong with them.
+/// Applies ops to `image`. The error says why the ops are invalid.
 pub(super) fn decode(mut ops: &[u8], image: &mut [u32]) -> Result<(), &'static str> {
     let mut rest = image;
     while !ops.is_empty() {
@@ -86,7 +87,7 @@ fn run_length(pixels: &[u32]) -> usize {
     pixels.iter().take_while(|&&pixel| same(pixel, pixels[0])).count()
 }
 
-/// How many pixels to write out one by one: up to the next run, or the next that are unchanged for as long.
+/// The number of pixels to write as a literal: up to the next run, or up to the next [`SHORTEST_RUN`] unchanged pixels.
 fn literal_length(before: &[u32], after: &[u32]) -> usize {
     let worth_ending = |&start: &usize| {
         let end = (start + SHORTEST_RUN).min(after.len());

@@ -1,8 +1,8 @@
-//! A recording in one file: small enough for an hour, written only at its end, readable after a crash.
+//! A recording in one file: small enough for an hour, append-only, and readable after a crash.
 //!
 //! # Format
-//! All fixed-size numbers are little endian. *varint*: seven bits a byte, low ones first, the high bit says that more
-//! follow; at most ten bytes.
+//! All fixed-size numbers are little endian. *varint*: seven bits a byte, low bits first; the high bit says that more
+//! bytes follow; at most ten bytes.
 //! ```text
 //! file    = "UPBEATR" version:u8(=1) record*
 //! record  = kind:u8 length:u32 payload[length]
@@ -15,8 +15,8 @@
 //!   code 2  run:     one pixel follows, for `count` pixels
 //! pixel   = red:u8 green:u8 blue:u8
 //! ```
-//! Pixels after the last op are as in the image before. A record whose `kind` is unknown is skipped. A file that ends
-//! in the middle of a record, or without an `end`, was cut off; what is before that is good.
+//! Pixels after the last op are as in the image before. A record of unknown `kind` is skipped. A file that ends in the
+//! middle of a record, or without an `end`, was cut off; the records before that are valid.
 
 mod delta;
 mod reader;
@@ -39,7 +39,7 @@ fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Takes a varint from the front of `input`; `None` if there is none or it is longer than 64 bits.
+/// Takes a varint from the front of `input`; `None` if `input` ends too early or the value exceeds 64 bits.
 fn take_varint(input: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {

@@ -1,4 +1,4 @@
-//! Reads a stream.
+//! Reads a recording from a stream file.
 
 use std::io::{self, Read};
 
@@ -11,29 +11,29 @@ use crate::recording::{RecordedImage, Tally};
 use upbeat_timing::id::FrameId;
 use upbeat_timing::time::{Instant, Span};
 
-/// Why a stream cannot be read (further).
+/// Why a recording cannot be read, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// Not readable.
+    /// The file cannot be read.
     #[error("the recording cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// Not such a file.
+    /// The file is not a recording.
     #[error("this is not a recording (it does not start with UPBEATR)")]
     NotAStream,
-    /// From a later version.
+    /// The file has another version of the format.
     #[error("the recording has format {0}; this program reads format 1")]
     Version(u8),
-    /// Damaged.
+    /// The contents of the file are invalid.
     #[error("the recording is damaged at byte {offset}: {what}")]
     Damaged {
-        /// Where the damaged record starts.
+        /// Byte offset of the damaged record.
         offset: u64,
-        /// What is wrong.
+        /// The damage, as a clause.
         what: &'static str,
     },
 }
 
-/// Reads the images of a stream one after the other.
+/// Reads the images of a recording one after the other.
 #[derive(Debug)]
 pub struct StreamReader<R> {
     input: R,
@@ -44,7 +44,7 @@ pub struct StreamReader<R> {
 }
 
 impl<R: Read> StreamReader<R> {
-    /// Starts to read; a buffered reader is faster.
+    /// Reads the header. `input` should be buffered, because the reader makes many small reads.
     pub fn new(mut input: R) -> Result<Self, StreamError> {
         let mut head = [0; 8];
         input.read_exact(&mut head).map_err(|error| match error.kind() {
@@ -62,8 +62,8 @@ impl<R: Read> StreamReader<R> {
         Ok(StreamReader { input, offset: 8, current, payload: Vec::new(), tally: None })
     }
 
-    /// The next image; its unused byte `X` is zero. `None` at the end, also if the file was cut off: then there is no
-    /// [`tally`](Self::tally).
+    /// The next image; its unused byte `X` is zero. `None` at the end of the recording. `None` also if the file was
+    /// cut off: then there is no [`tally`](Self::tally).
     pub fn next_image(&mut self) -> Result<Option<&RecordedImage>, StreamError> {
         while self.tally.is_none() {
             let start = self.offset;
@@ -82,7 +82,7 @@ impl<R: Read> StreamReader<R> {
         Ok(None)
     }
 
-    /// How the recording went; `None` until its end was read, and for a file that was cut off.
+    /// The totals of the recording; `None` until its end was read, and for a file that was cut off.
     pub fn tally(&self) -> Option<Tally> {
         self.tally
     }
@@ -97,7 +97,7 @@ impl<R: Read> StreamReader<R> {
         };
         let length = u64::from(u32::from_le_bytes(length));
         self.payload.clear();
-        // Not allocated ahead: the length may be a lie.
+        // Not allocated in advance, because the length may be wrong.
         let read = self.input.by_ref().take(length).read_to_end(&mut self.payload)? as u64;
         self.offset += 5 + read;
         Ok((read == length).then_some(kind))

@@ -1,4 +1,4 @@
-//! Writes a stream.
+//! Writes a recording to a stream file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,24 +8,24 @@ use super::{KIND_END, KIND_IMAGE, KIND_SIZE, MAGIC, VERSION, delta, put_varint};
 use crate::pixels::PixelBuffer;
 use crate::recording::{ImageSink, RecordedImage, Tally};
 
-/// A stream that is being written. Each record goes out in one piece.
+/// A recording that is being written. Each record is written in one piece.
 #[derive(Debug)]
 pub struct StreamFile<W = File> {
     out: W,
     last: PixelBuffer,
-    /// Kept for its memory.
+    /// Kept to reuse its memory.
     payload: Vec<u8>,
 }
 
 impl StreamFile {
-    /// Makes the file; one of that name is replaced.
+    /// Creates the file, or truncates an existing file.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::new(File::create(path)?)
     }
 }
 
 impl<W: Write> StreamFile<W> {
-    /// Starts a stream in `out`.
+    /// Starts a recording in `out` by writing the header.
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(MAGIC)?;
         out.write_all(&[VERSION])?;

@@ -1,11 +1,11 @@
-//! The few messages of Perfetto's trace format that we write, as bytes.
+//! Encodes the few messages of Perfetto's trace format that we write.
 //!
-//! A trace is a `Trace` message, which is nothing but `TracePacket`s one after the other, so that it can be written as it is
-//! made. Field numbers are those of `protos/perfetto/trace` (trace_packet, track_descriptor, track_event, debug_annotation).
+//! A trace is a `Trace` message, which is a plain sequence of `TracePacket`s, so that it can be written piece by piece.
+//! Field numbers are from `protos/perfetto/trace` (trace_packet, track_descriptor, track_event, debug_annotation).
 
 use std::io::{self, Write};
 
-/// A sequence of packets has a number; all of ours are one.
+/// Number of the packet sequence: all packets are in one sequence.
 const SEQUENCE: u64 = 1;
 
 mod field {
@@ -36,22 +36,22 @@ mod field {
     }
 }
 
-/// A track's number.
+/// Number of a track in the trace (its UUID).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrackId(pub u64);
 
-/// What kind of event it is.
+/// Type of a track event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Something begins that lasts.
+    /// A slice begins.
     Begin = 1,
-    /// What began last on the track ends.
+    /// The slice that began last on the track ends.
     End = 2,
-    /// It takes no time.
+    /// An instant event, without a duration.
     Instant = 3,
 }
 
-/// An event under construction.
+/// A track event under construction.
 #[derive(Debug)]
 pub struct Event(Message);
 
@@ -64,25 +64,25 @@ impl Event {
         Event(message)
     }
 
-    /// It is called `name`.
+    /// Sets the name of the event.
     pub fn name(mut self, name: &str) -> Self {
         self.0.text(field::event::NAME, name);
         self
     }
 
-    /// An arrow with this number comes here, or starts here.
+    /// Connects the event to the flow with this number.
     pub fn flow(mut self, flow: u64) -> Self {
         self.0.fixed(field::event::FLOW_IDS, flow);
         self
     }
 
-    /// The arrow with this number ends here.
+    /// Ends the flow with this number at the event.
     pub fn flow_ends(mut self, flow: u64) -> Self {
         self.0.fixed(field::event::TERMINATING_FLOW_IDS, flow);
         self
     }
 
-    /// A word about it.
+    /// Adds a text annotation.
     pub fn text(mut self, name: &str, value: &str) -> Self {
         let mut annotation = Message::default();
         annotation.text(field::annotation::NAME, name);
@@ -91,7 +91,7 @@ impl Event {
         self
     }
 
-    /// A number about it.
+    /// Adds a number annotation.
     pub fn number(mut self, name: &str, value: i64) -> Self {
         let mut annotation = Message::default();
         annotation.text(field::annotation::NAME, name);
@@ -101,19 +101,19 @@ impl Event {
     }
 }
 
-/// Writes packets.
+/// Writes the packets of a trace.
 #[derive(Debug)]
 pub struct Encoder<W> {
     sink: W,
 }
 
 impl<W: Write> Encoder<W> {
-    /// To `sink`, which should be buffered.
+    /// Writes to `sink`, which should be buffered.
     pub const fn new(sink: W) -> Self {
         Encoder { sink }
     }
 
-    /// A track called `name`, below another or on its own.
+    /// Declares a track called `name`, below `parent` or at the top.
     pub fn track(&mut self, id: TrackId, name: &str, parent: Option<TrackId>) -> io::Result<()> {
         let mut descriptor = Message::default();
         descriptor.number(field::descriptor::UUID, id.0);
@@ -126,7 +126,7 @@ impl<W: Write> Encoder<W> {
         self.packet(packet)
     }
 
-    /// An event at `nanos`.
+    /// Writes an event at the time `nanos` (nanoseconds).
     pub fn event(&mut self, nanos: u64, event: &Event) -> io::Result<()> {
         let mut packet = Message::default();
         packet.number(field::packet::TIMESTAMP, nanos);
@@ -141,20 +141,20 @@ impl<W: Write> Encoder<W> {
         self.sink.write_all(&trace.bytes)
     }
 
-    /// Everything is written.
+    /// Flushes the sink and returns it.
     pub fn finish(mut self) -> io::Result<W> {
         self.sink.flush()?;
         Ok(self.sink)
     }
 }
 
-/// A protobuf message: fields one after the other.
+/// A protobuf message: its encoded fields, one after the other.
 #[derive(Clone, Debug, Default)]
 struct Message {
     bytes: Vec<u8>,
 }
 
-/// How a field's value is written.
+/// Wire type of a field.
 #[derive(Clone, Copy)]
 enum Wire {
     Varint = 0,

@@ -1,13 +1,13 @@
-//! A frame log as a trace that Perfetto opens (<https://ui.perfetto.dev>, or its `trace_processor`).
+//! Converts a frame log to a trace for Perfetto (<https://ui.perfetto.dev>, or its `trace_processor`).
 //!
 //! ```text
 //!  HEADLESS-1            compose   ▐latch──rendered▌      ▐───▌       ◆ a missed refresh, with its sentence
 //!                        display            └──────────►▐ on screen ─────────▌
 //!  window 3 (foot)       draws   ▐callback──ready▌  ▲        ▲
-//!                        input  ◆──────┘         └──┘        └ arrows: from the input to the frame, its latch and its light
+//!                        input  ◆──────┘         └──┘        └ arrows: from the input to the frame, its latch, its light
 //! ```
 //!
-//! Frames of a window that are drawn ahead overlap: each is on the first of several tracks of one name that is free then,
+//! Frames of a window that are drawn ahead overlap. Each is on the first free track of several with the same name,
 //! which Perfetto shows as one. Times are those of the log, in nanoseconds of `CLOCK_MONOTONIC`.
 
 mod encode;
@@ -24,25 +24,25 @@ use upbeat_timing::id::{OutputId, SurfaceId, WindowId};
 use upbeat_timing::record::{ClientFrameRecord, FrameRecord};
 use upbeat_timing::time::Instant;
 
-/// What of a log is in a trace.
+/// Totals of a trace that was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Frames of outputs and of clients.
+    /// Number of frames, of outputs and of clients.
     pub frames: u64,
-    /// Misses.
+    /// Number of late frames.
     pub misses: u64,
-    /// The log's last line was cut off, and is not in it.
+    /// Whether the log's last line was cut off and therefore left out.
     pub cut_off: bool,
 }
 
-/// The client frames that a frame of an output shows: the numbers of their arrows.
+/// The client frames that each frame of an output shows, as numbers of their flows (arrows).
 type Latched = HashMap<(OutputId, u64), Vec<u64>>;
 
-/// Writes the log that `open` opens as a trace to what `create` makes. It is read twice, since what a frame of an output shows
-/// is said in later lines, too; a log that cannot be read makes no trace.
+/// Writes the log that `open` opens as a trace to the sink that `create` makes. The log is read twice, because later
+/// lines also name client frames of an earlier output frame. If the log cannot be read, no trace is created.
 ///
 /// # Errors
-/// If the log cannot be read, or the trace not be written.
+/// The log cannot be read, or the trace cannot be written.
 pub fn write<R: BufRead, W: Write>(
     mut open: impl FnMut() -> std::io::Result<R>,
     create: impl FnOnce() -> std::io::Result<W>,
@@ -65,12 +65,12 @@ pub fn write<R: BufRead, W: Write>(
     Ok(trace.finish()?)
 }
 
-/// Arrows are numbered by the line of the client's frame that they belong to.
+/// The number of a flow: the line of the client frame that it belongs to.
 const fn arrow(line: usize) -> u64 {
     line as u64
 }
 
-/// Whose tracks they are.
+/// The object that tracks belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Owner {
     Output(OutputId),
@@ -78,14 +78,14 @@ enum Owner {
     Surface(SurfaceId),
 }
 
-/// The tracks of an output or window.
+/// The tracks of one output, window or surface.
 struct Tracks {
     root: TrackId,
-    /// By name: the tracks and when each is free.
+    /// Tracks by name, each with the time from which it is free.
     lanes: HashMap<&'static str, Vec<(TrackId, u64)>>,
-    /// What is on the display.
+    /// The track of frames on screen, once it has an open slice.
     on_screen: Option<TrackId>,
-    /// When the newest input was that an arrow starts from.
+    /// Time of the newest input event that has a flow.
     input: Option<Instant>,
 }
 
@@ -150,7 +150,7 @@ impl<W: Write> Trace<W> {
         self.miss(owner, record.present, why)
     }
 
-    /// From `light` on `name` is on screen, until the next is.
+    /// Starts the slice of frame `name` on screen at `light`, and ends the slice before it.
     fn light(&mut self, owner: Owner, name: &str, light: Instant, arrows: &[u64]) -> std::io::Result<()> {
         let on_screen = self.tracks(owner)?.on_screen;
         let track = match on_screen {
@@ -195,7 +195,7 @@ impl<W: Write> Trace<W> {
         self.miss(owner, record.present, why)
     }
 
-    /// A miss is an instant where its refresh was, and is called by its sentence.
+    /// Writes a miss as an instant event at its refresh, with its sentence as the name.
     fn miss(&mut self, owner: Owner, at: Instant, why: Option<&str>) -> std::io::Result<()> {
         let Some(why) = why else { return Ok(()) };
         self.written.misses += 1;
@@ -203,7 +203,7 @@ impl<W: Write> Trace<W> {
         self.encoder.event(at.as_nanos(), &Event::new(Kind::Instant, track).name(why))
     }
 
-    /// A track of `owner` that is called `name` and free from `start` on; it is taken until `end`.
+    /// A track of `owner` called `name` that is free from `start` on. Reserves it until `end`.
     fn lane(&mut self, owner: Owner, name: &'static str, start: Instant, end: Instant) -> std::io::Result<TrackId> {
         let (start, end) = (start.as_nanos(), end.as_nanos());
         let tracks = self.tracks(owner)?;
@@ -238,11 +238,11 @@ impl<W: Write> Trace<W> {
         }
         match self.tracks.get_mut(&owner) {
             Some(tracks) => Ok(tracks),
-            None => Err(std::io::Error::other("a track that was made is gone")),
+            None => Err(std::io::Error::other("a track is missing that was created before")),
         }
     }
 
-    /// What is on screen at the end has no end.
+    /// Flushes the trace. The frames on screen at the end have slices without an end.
     fn finish(self) -> std::io::Result<Written> {
         self.encoder.finish()?;
         Ok(self.written)

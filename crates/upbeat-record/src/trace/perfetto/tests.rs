@@ -6,14 +6,14 @@ use upbeat_timing::record::{MissReason, Outcome};
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::Span;
 
-/// A field of a message: its number, and what it holds.
+/// The value of a protobuf field.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
     Number(u64),
     Bytes(Vec<u8>),
 }
 
-/// Reads protobuf by its wire format alone; it has nothing of what writes it.
+/// Parses protobuf by its wire format alone. Shares no code with the encoder.
 fn fields(mut bytes: &[u8]) -> Vec<(u32, Value)> {
     fn varint(bytes: &mut &[u8]) -> u64 {
         let mut value = 0;
@@ -79,7 +79,7 @@ fn message(fields: &[(u32, Value)], wanted: u32) -> Option<Vec<(u32, Value)>> {
     })
 }
 
-/// An event: when, its track, its kind (1 begins, 2 ends, 3 takes no time), its name, and its arrows.
+/// A decoded event: its time, track, type (1 begin, 2 end, 3 instant), name, and flows.
 #[derive(Clone, Debug)]
 struct Seen {
     at: u64,
@@ -90,11 +90,11 @@ struct Seen {
     ending: Vec<u64>,
 }
 
-/// Tracks by number: their name and parent.
+/// Name and parent of each track, by its number.
 type Named = BTreeMap<u64, (String, Option<u64>)>;
 
-/// Tracks by number with their name and parent, and all events. The numbers of the fields are those of Perfetto's
-/// `trace.proto`, `trace_packet.proto`, `track_descriptor.proto` and `track_event.proto`.
+/// Decodes a trace into its tracks and events. The field numbers are from Perfetto's `trace.proto`,
+/// `trace_packet.proto`, `track_descriptor.proto` and `track_event.proto`.
 fn decode(trace: &[u8]) -> (Named, Vec<Seen>) {
     let (mut tracks, mut events) = (BTreeMap::new(), Vec::new());
     for (field, value) in fields(trace) {
@@ -125,7 +125,7 @@ fn at(nanos: u64) -> Option<Instant> {
     Some(Instant::from_nanos(nanos))
 }
 
-/// Ten frames of a window on an output, drawn two refreshes ahead; the sixth missed its refresh.
+/// Ten frames of a window on an output, drawn two refreshes ahead. The seventh misses its refresh.
 fn log() -> String {
     let mut names = Names::default();
     names.output(OutputId(1), "HEADLESS-1".into());
@@ -184,7 +184,7 @@ fn a_trace_has_the_misses_of_its_log_with_their_sentences_and_the_way_of_each_fr
         format!("{}/{name}", tracks[&parent.unwrap()].0)
     };
 
-    // Every sentence of the log, on the right track, at its refresh.
+    // Every sentence of the log is on the right track, at its refresh.
     let sentences: BTreeSet<String> = log
         .lines()
         .filter_map(|line| {
@@ -199,7 +199,7 @@ fn a_trace_has_the_misses_of_its_log_with_their_sentences_and_the_way_of_each_fr
     );
     assert!(misses.iter().all(|miss| miss.kind == 3 && miss.at == 1_000_000_000 + 6 * INTERVAL));
 
-    // An arrow for each frame: input, drawing, latch, light, in this order in time.
+    // Each frame has a flow through input, drawing, latch and light, in this order.
     let arrows: BTreeSet<u64> = events.iter().flat_map(|event| event.flows.iter().copied()).collect();
     assert_eq!(arrows.len(), 10);
     for arrow in arrows {
@@ -217,7 +217,7 @@ fn what_begins_on_a_track_ends_there_before_anything_else_begins() {
     let mut trace = Vec::new();
     write(|| Ok(log.as_bytes()), || Ok(&mut trace)).unwrap();
     let (tracks, mut events) = decode(&trace);
-    // As whoever opens it does: by time, and in the order of the file where that is the same.
+    // As Perfetto sorts them: by time, and by position in the file at the same time.
     events.sort_by_key(|event| event.at);
     for track in tracks.keys() {
         let kinds: Vec<u64> =
