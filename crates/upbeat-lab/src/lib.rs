@@ -11,6 +11,8 @@
 //! - [`suite`]: the published figures, reproduced.
 //! - [`policy`], [`runner`], [`result`], [`advice`], [`report`], [`cli`]: `upbeat simulate`.
 
+#![allow(missing_docs, reason = "only this workspace uses the crate")]
+
 pub mod advice;
 pub mod animation;
 pub mod bounds;
