@@ -31,7 +31,7 @@ fn a_mangohud_log_with_its_preamble() {
         fps,frametime,cpu_load,cpu_power,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,gpu_mem_clock,gpu_vram_used,\
         gpu_power,ram_used,swap_used,process_rss,elapsed\n\
         50,20,12,0,50,60,58,1500,800,2.1,30,5.5,0,1.1,1000000\n120,8,12,0,99,60,58,1500,800,2.1,30,5.5,0,1.1,2\n";
-    // Half of 20 ms the GPU was busy: the CPU is the slower stage. With a full GPU it is the GPU.
+    // The GPU was busy for half of 20 ms, so the CPU is the slower stage. With a full GPU it is the GPU.
     assert_eq!(costs(text), Ok(vec![(20.0, 10.0), (3.2, 8.0)]));
     assert_eq!(capture(text, None).unwrap().about.format, "MangoHud");
 }
@@ -42,13 +42,13 @@ fn presentmon_of_both_generations_and_frameview() {
     assert_eq!(costs(one), Ok(vec![(4.0, 10.0)]));
     let two = "Application,FrameTime,MsCPUBusy,MsGPUBusy\ngame.exe,10,3,9\ngame.exe,10,NA,9\n";
     assert_eq!(costs(two), Ok(vec![(3.0, 9.0), (3.6, 9.0)]));
-    // Presented at 10, 20 and 30 ms, in the call for 4, light two refreshes later and once three.
+    // Presents at 10, 20 and 30 ms, 4 ms in the call, light two refreshes later and once three.
     let view = "Application,ProcessID,MsBetweenPresents,MsInPresentAPI,MsRenderPresentLatency,MsUntilDisplayed\n\
         game.exe,1,10,4,3,23.333\ngame.exe,1,10,4,3,30\ngame.exe,1,10,4,3,53.333\n";
     assert_eq!(costs(view), Ok(vec![(4.0, 10.0), (6.0, 9.0), (6.0, 9.0)]));
     let about = capture(view, None).unwrap().about;
     assert_eq!((about.format, about.program.as_deref()), ("FrameView", Some("game.exe (1)")));
-    // 16.7 ms and then 33.3 ms apart: one drop in 50 ms.
+    // Lights are 16.7 ms and then 33.3 ms apart: one drop in 50 ms.
     assert!((about.recorded.unwrap().drops_per_s - 20.0).abs() < 0.01, "{:?}", about.recorded);
 }
 
@@ -103,6 +103,6 @@ fn a_last_line_that_is_cut_off_is_lost_and_the_log_is_not() {
     use crate::load::Warning;
     let cut = capture("frame,cpu_ms,gpu_ms\n0,1,2\n1,3", None).unwrap();
     assert_eq!((cut.load.frames.len(), cut.about.warnings), (1, vec![Warning::CutOff { line: 3 }]));
-    // The same line with an end is wrong.
+    // The same line with a line break is an error.
     assert!(costs("frame,cpu_ms,gpu_ms\n0,1,2\n1,3\n").is_err());
 }
