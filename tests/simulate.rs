@@ -349,5 +349,5 @@ fn events_come_from_a_recording_or_at_a_rate_and_what_is_neither_is_said() {
     assert_ne!(latency(&touch), latency("125"));
     let error = run("none.csv");
     let text = String::from_utf8_lossy(&error.stderr).into_owned();
-    assert!(!error.status.success() && text.contains("none.csv: not a rate in Hz, and the recording cannot be read"), "{text}");
+    assert!(!error.status.success() && text.contains("none.csv: not a rate in Hz, and the recording"), "{text}");
 }

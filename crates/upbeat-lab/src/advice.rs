@@ -144,8 +144,8 @@ fn left(text: &mut String, misses: &[Miss]) {
     let _ = if share >= 1.0 {
         write!(
             text,
-            " {share:.0} % of the remaining misses are frames over {:.0} ms (shaders that are compiled, levels that are loaded), which \
-             no queue hides.",
+            " {share:.0} % of the remaining misses are frames over {:.0} ms (shaders that are compiled, levels that are loaded), \
+             which no queue hides.",
             NOT_DRAWING.as_millis_f64()
         )
     } else {
