@@ -39,16 +39,10 @@ const LONGEST_MS: f64 = 10_000.0;
 pub enum LoadError {
     /// A number is missing, malformed or out of range.
     #[error("load '{spec}': {problem} (write flat[:MS[:NOISE]] or heavy[:MEDIAN_MS:P95_MS])")]
-    Number {
-        spec: String,
-        problem: String,
-    },
+    Number { spec: String, problem: String },
     /// The specification is no known name, and no file of that name can be read.
     #[error("load '{spec}' is neither flat, heavy nor a readable CSV trace: {source}")]
-    Unreadable {
-        spec: String,
-        source: std::io::Error,
-    },
+    Unreadable { spec: String, source: std::io::Error },
     /// A line of a trace cannot be understood.
     #[error("{path}:{line}: {problem} (columns: frame,cpu_ms,gpu_ms,frame_ms)")]
     Trace {

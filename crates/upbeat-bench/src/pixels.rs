@@ -76,10 +76,7 @@ pub struct PixelCheck {
 pub enum PixelError {
     /// One of the files cannot be read.
     #[error("{path}: {source}")]
-    File {
-        path: PathBuf,
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// The journal is not valid JSON of this shape.
     #[error("the probe's journal cannot be read: {0}")]
     Journal(#[from] serde_json::Error),

@@ -19,40 +19,22 @@ use upbeat_timing::record::FrameRecord;
 pub enum BenchError {
     /// The session's folder or its configuration cannot be written.
     #[error("{path}: {source}")]
-    Folder {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Folder { path: PathBuf, source: io::Error },
     /// The compositor does not start.
     #[error("{program} cannot be started: {source}")]
-    Start {
-        program: PathBuf,
-        source: io::Error,
-    },
+    Start { program: PathBuf, source: io::Error },
     /// A session ended without a report; its messages are on stderr.
     #[error("{run}: the session ended with {status}")]
-    Session {
-        run: String,
-        status: std::process::ExitStatus,
-    },
+    Session { run: String, status: std::process::ExitStatus },
     /// The recording or the probe's journal cannot be used.
     #[error("{run}: {source}")]
-    Pixels {
-        run: String,
-        source: PixelError,
-    },
+    Pixels { run: String, source: PixelError },
     /// The simulated game of the smoothness bench failed.
     #[error("{run}: {source}")]
-    Game {
-        run: String,
-        source: Box<super::smoothness::GameError>,
-    },
+    Game { run: String, source: Box<super::smoothness::GameError> },
     /// The client's standard output is no report.
     #[error("{run}: the client's report cannot be read: {source}")]
-    Report {
-        run: String,
-        source: serde_json::Error,
-    },
+    Report { run: String, source: serde_json::Error },
 }
 
 /// The backend of a bench's sessions.

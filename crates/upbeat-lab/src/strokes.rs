@@ -43,10 +43,7 @@ impl Recording {
 pub enum StrokeError {
     /// The file cannot be opened.
     #[error("{path}: {source}")]
-    Unreadable {
-        path: String,
-        source: std::io::Error,
-    },
+    Unreadable { path: String, source: std::io::Error },
     /// A line is not `t_us,x,y,state`.
     #[error("{path}:{line}:{column}: {what}")]
     Malformed {

@@ -35,10 +35,7 @@ pub enum ClientError {
     SharedMemory(std::io::Error),
     /// The device that stands for a GPU lacks dumb buffers or timelines.
     #[error("{}: {source}", device.display())]
-    Device {
-        device: std::path::PathBuf,
-        source: std::io::Error,
-    },
+    Device { device: std::path::PathBuf, source: std::io::Error },
     /// The connection broke, or the probe made a protocol error.
     #[error("the connection to the compositor broke: {0}")]
     Dispatch(#[from] DispatchError),
@@ -50,17 +47,12 @@ pub enum ClientError {
     Poll(#[from] rustix::io::Errno),
     /// The journal cannot be written.
     #[error("{path}: {source}")]
-    Journal {
-        path: std::path::PathBuf,
-        source: std::io::Error,
-    },
+    Journal { path: std::path::PathBuf, source: std::io::Error },
     /// Too few of the first frames were shown.
     #[error(
         "only {presented} of the first {MAPPED_FRAMES} frames were shown within {MAPPING_LIMIT} (is the window covered?)"
     )]
-    NotShown {
-        presented: usize,
-    },
+    NotShown { presented: usize },
     /// The compositor asked the window to close.
     #[error("the compositor closed the probe's window")]
     Closed,

@@ -88,10 +88,7 @@ impl Load {
 pub enum TraceError {
     /// The file cannot be opened or read.
     #[error("{path}: {source}")]
-    Unreadable {
-        path: String,
-        source: std::io::Error,
-    },
+    Unreadable { path: String, source: std::io::Error },
     /// A line does not have the expected format.
     #[error("{path}:{line}:{column}: {what}")]
     Malformed {
