@@ -31,14 +31,14 @@ fn main() -> anyhow::Result<()> {
     while told.size.is_none() && !told.failed {
         queue.blocking_dispatch(&mut told)?;
     }
-    let size = told.size.context("the output has no ramp for us")?;
+    let size = told.size.context("the output has no gamma ramp, or another client controls it")?;
     control.set_gamma(inverted(size)?.as_fd());
     queue.roundtrip(&mut told)?;
     println!("inverted by {size} entries");
     while !told.failed {
         queue.blocking_dispatch(&mut told)?;
     }
-    anyhow::bail!("the ramp was taken away");
+    anyhow::bail!("the compositor ended the gamma control");
 }
 
 /// Three ramps that turn dark into bright.

@@ -206,7 +206,8 @@ fn main() -> anyhow::Result<()> {
     let compositor: wl_compositor::WlCompositor = globals.bind(&queue, 4..=6, ())?;
     let shell: xdg_wm_base::XdgWmBase = globals.bind(&queue, 1..=6, ())?;
     let presentation = globals.bind(&queue, 1..=1, ())?;
-    let dmabuf: zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1 = globals.bind(&queue, 3..=4, ()).context("no dma-bufs here")?;
+    let dmabuf: zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1 =
+        globals.bind(&queue, 3..=4, ()).context("the compositor has no zwp_linux_dmabuf_v1")?;
     let (width, height) = options.size;
     let buffers = pictures.iter().enumerate().map(|(index, picture)| {
         let params = dmabuf.create_params(&queue, ());
@@ -226,7 +227,8 @@ fn main() -> anyhow::Result<()> {
     let explicit = match options.late.map(Duration::from_millis) {
         None => None,
         Some(late) => {
-            let manager = globals.bind(&queue, 1..=1, ()).context("no explicit synchronisation here")?;
+            let manager =
+                globals.bind(&queue, 1..=1, ()).context("the compositor has no wp_linux_drm_syncobj_manager_v1")?;
             let timelines = [(); 2].map(|()| Shared::new(&manager, &device, &queue));
             let [acquire, release] = timelines.map(|timeline| timeline.context("the device has no timelines"));
             let surface = manager.get_surface(&surface, &queue, ());

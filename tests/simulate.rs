@@ -148,7 +148,7 @@ fn bad_input_is_one_line_that_says_what_is_wrong_and_where() {
         (vec![&still], format!("{still}:3:4: an interval of 0 ms")),
         (
             vec![&several],
-            format!("{several}: frames of several programs are in it: a.exe (1) (2 frames), b.exe (2) (1 frames)"),
+            format!("{several}: it has frames of several programs: a.exe (1) (2 frames), b.exe (2) (1 frames)"),
         ),
         (vec!["--strokes", &empty], format!("{empty}:1:1: the file is empty")),
         (vec!["--strokes", &broken], format!("{broken}:1:1: expected the columns `t_us,x,y,state`")),

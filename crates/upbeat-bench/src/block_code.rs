@@ -72,10 +72,10 @@ pub enum DecodeError {
     #[error("the band does not lie inside the picture")]
     Outside,
     /// The first row is not the finder pattern.
-    #[error("there is no finder row here")]
+    #[error("there is no finder row at this position")]
     NoFinder,
     /// The CRC does not fit: the band is torn, covered or damaged.
-    #[error("the check of the band does not fit its numbers")]
+    #[error("the CRC of the band does not match its numbers")]
     Damaged,
 }
 

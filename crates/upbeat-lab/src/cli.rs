@@ -141,7 +141,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     let interval = args.interval()?;
     let sources = args.sources(interval)?;
     if let Some(path) = &args.save {
-        let [source] = &sources[..] else { bail!("--save writes one load: say which with --load NAME") };
+        let [source] = &sources[..] else { bail!("--save writes one load: choose it with --load NAME") };
         let text = csv::render(&source.load(args.seed()));
         return std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
     }

@@ -91,8 +91,8 @@ pub fn render(recorded: &Recorded, runs: &[RunResult]) -> String {
     if recorded.gated {
         let _ = writeln!(
             text,
-            "note: it draws before it is called back, and what a frame takes until then is not in the log: rows that call it \
-             back at another time may be too good"
+            "note: it draws before it is called back, so the log lacks the cost of that part: rows with another callback time \
+             may be too good"
         );
     }
     let _ = writeln!(

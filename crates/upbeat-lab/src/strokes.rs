@@ -97,7 +97,7 @@ pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeEr
         (is_up, before) = (state == "up", sample.at);
     }
     if strokes.is_empty() {
-        return Err(malformed(1, 1, "no sample follows the names of the columns".to_owned()));
+        return Err(malformed(1, 1, "no sample follows the header".to_owned()));
     }
     let scale = scale(&mut strokes);
     Ok(Recording { name, strokes, scale })
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn what_is_no_recording_is_refused_with_its_place() {
         assert_eq!(error(""), "x.csv:1:1: the file is empty");
-        assert_eq!(error("t_us,x,y,state\n"), "x.csv:1:1: no sample follows the names of the columns");
+        assert_eq!(error("t_us,x,y,state\n"), "x.csv:1:1: no sample follows the header");
         assert_eq!(error("a,b\n1,2\n"), "x.csv:1:1: expected the columns `t_us,x,y,state`, found `a,b`");
         let after = |row: &str| error(&format!("t_us,x,y,state\n8000,0,0,down\n{row}\n"));
         assert_eq!(after("9000,up,0,down"), "x.csv:3:6: expected a number for `t_us,x,y,state`, found `up`");

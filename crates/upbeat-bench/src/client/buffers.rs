@@ -33,7 +33,7 @@ pub(super) const PATCH: (i32, i32) = (128, 32);
 pub(crate) enum Making {
     /// All before the first frame.
     AtOnce,
-    /// One more whenever none is free, as Mesa and the toolkits do.
+    /// A further buffer whenever none is free, as Mesa and the toolkits do.
     OnDemand,
 }
 

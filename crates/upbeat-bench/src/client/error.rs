@@ -57,7 +57,7 @@ pub enum ClientError {
     #[error("the compositor closed the probe's window")]
     Closed,
     /// The pointer cannot be brought onto the window.
-    #[error("the virtual pointer moved over the whole output and never met the probe's window")]
+    #[error("the virtual pointer moved over the whole output and never entered the probe's window")]
     NotFound,
     /// Another window could not be started or did not report `ready`.
     #[error("window {number} behind the measured one: {problem}")]

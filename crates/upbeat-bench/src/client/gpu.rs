@@ -99,7 +99,7 @@ fn finish(timeline: &Timeline<Arc<File>>, work: &Receiver<Job>) {
         std::thread::sleep((finished - MonotonicClock.now()).max(Span::ZERO).to_duration());
         if let Err(error) = timeline.signal(job.point) {
             // The frame is never shown, so the run ends with an error that says so.
-            eprintln!("a point on a timeline cannot be reached: {error}");
+            eprintln!("a timeline point cannot be signalled: {error}");
             return;
         }
         idle_since = finished;

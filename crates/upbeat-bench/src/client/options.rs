@@ -235,7 +235,7 @@ fn rate(text: &str) -> Result<f64, String> {
 fn in_range(text: &str, least: f64, most: f64, unit: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (least..=most).contains(&value) => Ok(value),
-        _ => Err(format!("a number from {least} to {most} is wanted ({unit})")),
+        _ => Err(format!("expected a number from {least} to {most} ({unit})")),
     }
 }
 

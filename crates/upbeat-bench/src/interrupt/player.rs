@@ -93,7 +93,7 @@ pub enum PlayerError {
     #[error("the compositor has no virtual {0:?} to press")]
     NoDevice(Press),
     /// Some presses did not arrive at the client.
-    #[error("of {sent} presses the window heard {heard}")]
+    #[error("the window received only {heard} of {sent} presses")]
     NotHeard {
         /// Number of presses that were sent.
         sent: usize,

@@ -23,7 +23,7 @@ pub struct CostOptions {
 
 /// The load does not exist.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no load `{load}`: A to F, or the path of a trace ({why})")]
+#[error("there is no load `{load}`: expected A to F, or the path of a trace ({why})")]
 pub struct NoLoad {
     load: String,
     why: String,

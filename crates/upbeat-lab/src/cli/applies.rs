@@ -39,8 +39,8 @@ const MODES: [(Mode, &str, &[&str]); 9] = [
     ),
 ];
 
-/// What the command line asks for. `Loads` is not in [`MODES`], because it takes every option except the options that
-/// select another mode.
+/// The mode that the command line selects. `Loads` is not in [`MODES`], because it takes every option except the
+/// options that select another mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// List the names of policies and loads.

@@ -58,7 +58,7 @@ impl SimulateArgs {
         }
         let millis = |option: &str, value: f64| {
             if !(0.0..=1_000.0).contains(&value) {
-                bail!("{option} {value}: 0 to 1000 ms make sense here");
+                bail!("{option} {value}: expected 0 to 1000 ms");
             }
             Ok(Span::from_millis_f64(value))
         };

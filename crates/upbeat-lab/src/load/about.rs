@@ -65,20 +65,21 @@ impl fmt::Display for Warning {
         match self {
             Warning::Synchronised { hertz, share } => write!(
                 f,
-                "{:.0} % of its intervals are whole refreshes of {hertz:.0} Hz: it was capped there, and tells when frames were \
-                 shown rather than what they cost; each is taken to have cost half a refresh less. Log it uncapped to know.",
+                "{:.0} % of its intervals are whole refreshes of {hertz:.0} Hz: it was capped there, so it \
+                 tells when frames were shown, not what they cost; each is assumed to cost half a refresh less. For the true \
+                 costs record it without the cap.",
                 100.0 * share
             ),
             Warning::Steady { fps, share } => write!(
                 f,
                 "{:.0} % of its intervals are the same ({fps:.1} fps): something may have capped it there, and its frames may \
-                 cost less than they are taken to.",
+                 cost less than assumed.",
                 100.0 * share
             ),
             Warning::GpuBound { inflated } => {
                 f.write_str("it was GPU-bound: drawing ahead evens such frames out, and makes none of them faster")?;
                 f.write_str(if *inflated {
-                    "; the CPU's times hold its wait for the GPU and are too long."
+                    "; the CPU times include the wait for the GPU and are too long."
                 } else {
                     "."
                 })

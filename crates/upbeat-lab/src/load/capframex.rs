@@ -60,7 +60,7 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
         } else {
             // serde_json adds line and column to its message; the error reports them already.
             let message = error.to_string();
-            format!("no capture of CapFrameX: {}", message.split(" at line ").next().unwrap_or_default())
+            format!("not a CapFrameX capture: {}", message.split(" at line ").next().unwrap_or_default())
         };
         malformed(error.line().max(1), error.column().max(1), what)
     })?;
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_none_is_refused_with_its_place() {
-        assert!(capture("{\"Runs\":3}").unwrap_err().starts_with("c.json:1:9: no capture of CapFrameX: invalid type"));
+        assert!(capture("{\"Runs\":3}").unwrap_err().starts_with("c.json:1:9: not a CapFrameX capture: invalid type"));
         let zero = "{\"Runs\":[{\"CaptureData\":{\"MsBetweenPresents\":[10,0]}}]}";
         assert_eq!(capture(zero).unwrap_err(), "c.json:1:1: frame 2 of run 1: an interval of 0 ms");
         assert_eq!(capture("{\"Runs\":[]}").unwrap_err(), "c.json:1:1: the capture has no frame");

@@ -36,9 +36,9 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
         number += 1;
         let is_whole = text.last() == Some(&b'\n');
         let line = std::str::from_utf8(&text)
-            .map_err(|error| malformed(number, error.valid_up_to() + 1, "this is no text in UTF-8".to_owned()))?;
+            .map_err(|error| malformed(number, error.valid_up_to() + 1, "the text is not UTF-8".to_owned()))?;
         if line.len() >= LONGEST_LINE {
-            return Err(malformed(number, 1, "no log has a line of a megabyte".to_owned()));
+            return Err(malformed(number, 1, "the line is longer than a megabyte: this is not a log".to_owned()));
         }
         let line = line.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
         if line.trim().is_empty() {
@@ -65,7 +65,7 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
     if columns.is_none() {
         let known = "`cpu_ms` and `gpu_ms`, `frametime` (MangoHud), `MsBetweenPresents` (PresentMon 1, FrameView) or \
                      `MsCPUBusy` and `MsGPUBusy` (PresentMon 2)";
-        return Err(malformed(1, 1, format!("no line names columns that are known: {known}")));
+        return Err(malformed(1, 1, format!("no line names known columns: {known}")));
     }
     if gatherer.is_empty() {
         return Err(malformed(number, 1, "the header is not followed by any frame".to_owned()));
@@ -244,7 +244,7 @@ fn number(field: &str, separator: u8, kind: usize) -> Result<Option<f64>, String
         Ok(0.0) if kind == WHOLE => Err("an interval of 0 ms: two frames are not shown at once".to_owned()),
         Ok(load) if kind == LOAD => Ok(Some(load).filter(|load| (0.0..=100.0).contains(load))),
         Ok(number) if (0.0..=MOST_MILLISECONDS).contains(&number) => Ok(Some(number)),
-        Ok(number) => Err(format!("{number} ms is no time that a frame takes")),
+        Ok(number) => Err(format!("{number} ms is not a valid frame time")),
         Err(_) => Err(format!("expected a number of milliseconds, found `{text}`")),
     }
 }

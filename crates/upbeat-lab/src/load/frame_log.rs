@@ -105,7 +105,7 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
     let intervals = entries.iter().filter_map(|entry| entry.interval).filter(|interval| *interval > Span::ZERO).max();
     let interval = intervals.or(interval).unwrap_or(Span::from_nanos(16_666_667));
     if entries.iter().all(|entry| entry.cost.is_none()) {
-        return Err(malformed(1, 1, "no frame of a client with its cost is in this log".to_owned()));
+        return Err(malformed(1, 1, "the log has no client frame with a cost".to_owned()));
     }
     Ok(Recorded { compose, lead, cut_off, ..recorded(&entries, interval, path) })
 }
@@ -123,10 +123,10 @@ fn refuse(value: &Value) -> Result<(), String> {
     }
     let interval = span(value, &["interval", "interval_ns"]).filter(|interval| !INTERVALS.contains(interval));
     if let Some(interval) = interval {
-        return Err(format!("an interval of {} ns between refreshes", interval.as_nanos()));
+        return Err(format!("invalid refresh interval: {} ns", interval.as_nanos()));
     }
     match span(value, &["cost_wall", "cost_ns"]) {
-        Some(cost) if cost > MOST_COST => Err(format!("a frame that took {:.0} s", cost.as_seconds_f64())),
+        Some(cost) if cost > MOST_COST => Err(format!("invalid frame cost: {:.0} s", cost.as_seconds_f64())),
         _ => Ok(()),
     }
 }
@@ -252,9 +252,9 @@ mod tests {
         assert_eq!(error(r#"{"type":"header","version":2}"#), "log:1:1: version 2 of the format; this reads version 1");
         assert_eq!(error(r#"{"type":"header","version":1,"unit":"ms"}"#), "log:1:1: its unit is `ms`; this reads `ns`");
         let nothing = r#"{"type":"client","surface":1,"interval":0,"cost_wall":5}"#;
-        assert_eq!(error(nothing), "log:1:1: an interval of 0 ns between refreshes");
+        assert_eq!(error(nothing), "log:1:1: invalid refresh interval: 0 ns");
         let ages = r#"{"type":"client","surface":1,"cost_wall":9000000000000}"#;
-        assert_eq!(error(ages), "log:1:1: a frame that took 9000 s");
+        assert_eq!(error(ages), "log:1:1: invalid frame cost: 9000 s");
     }
 
     #[test]
@@ -262,6 +262,6 @@ mod tests {
         let error = |text: &str| parse(text, "log").unwrap_err().to_string();
         assert_eq!(error("{\"type\":\"header\"}\n{\"type\": oops}\n"), "log:2:10: not a JSON object");
         assert_eq!(error("{}\n"), "log:1:1: the line has no `type`");
-        assert_eq!(error(""), "log:1:1: no frame of a client with its cost is in this log");
+        assert_eq!(error(""), "log:1:1: the log has no client frame with a cost");
     }
 }

@@ -55,7 +55,7 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
         }
         number += 1;
         if bytes.len() as u64 == LONGEST_LINE {
-            return Err(malformed(number, "no trace has a line of a megabyte"));
+            return Err(malformed(number, "the line is longer than a megabyte: this is not a trace"));
         }
         let line = String::from_utf8_lossy(&bytes);
         let Some((head, mark)) = line.split_once(MARK) else { continue };
@@ -64,7 +64,7 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
             if !bytes.ends_with(b"\n") {
                 break;
             }
-            return Err(malformed(number, "a mark without a thread and a time before it"));
+            return Err(malformed(number, "there is no thread and no time before the mark"));
         };
         let thread = threads.entry(thread.to_owned()).or_default();
         let mut fields = mark.trim_end().splitn(3, '|');
@@ -134,7 +134,7 @@ mod tests {
                     game-1234  [001]  1.002000: print: tracing_mark_write: E\n game-12";
         assert_eq!(costs(text, None), Ok(vec![2.0]));
         assert!(costs("# tracer: nop\n", None).unwrap_err().contains("trace.txt:1:1: no thread has marked"));
-        assert!(costs("tracing_mark_write: B|1|f\n", None).unwrap_err().contains("without a thread"));
+        assert!(costs("tracing_mark_write: B|1|f\n", None).unwrap_err().contains("there is no thread and no time"));
         // The end of a slice that began before the trace, and a clock that goes back.
         let odd = "a-1 [0] 2.0: tracing_mark_write: E\na-1 [0] 3.0: tracing_mark_write: B|1|f\na-1 [0] 2.5: tracing_mark_write: E\n";
         assert!(costs(odd, None).unwrap_err().contains("no thread has marked"));

@@ -100,14 +100,14 @@ pub enum TraceError {
         what: String,
     },
     /// The log has frames of several programs.
-    #[error("{path}: frames of several programs are in it: {programs}; say which with --process NAME or ID")]
+    #[error("{path}: it has frames of several programs: {programs}; choose one with --process NAME or ID")]
     Several {
         path: String,
         /// Their names, numbers and frame counts.
         programs: String,
     },
     /// The log has no frame of the wanted program.
-    #[error("{path}: no frame of `{wanted}` is in it; there are {programs}")]
+    #[error("{path}: it has no frame of `{wanted}`, only of {programs}")]
     NoSuchProgram {
         path: String,
         wanted: String,

@@ -29,10 +29,10 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
     let unreadable = |source| TraceError::Unreadable { path: path.to_owned(), source };
     let mut header = [0; HEADER];
     if !filled(&mut reader, &mut header).map_err(unreadable)? || header[..4] != MAGIC {
-        return Err(malformed(1, "no capture of Sysprof"));
+        return Err(malformed(1, "not a Sysprof capture"));
     }
     if header[5] & 1 == 0 {
-        return Err(malformed(1, "written by a machine with the high byte first"));
+        return Err(malformed(1, "big-endian captures are not supported"));
     }
     let (mut marks, mut number, mut record) = (Marks::default(), 1, Vec::new());
     loop {
@@ -43,7 +43,7 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
         }
         let length = usize::from(u16::from_le_bytes([record[0], record[1]]));
         if length < RECORD {
-            return Err(malformed(number, "a record that is shorter than its own head"));
+            return Err(malformed(number, "the record is shorter than its header"));
         }
         record.resize(length, 0);
         // An incomplete last record is left out.
@@ -58,7 +58,7 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
         }
     }
     if marks.is_empty() {
-        return Err(malformed(number, "there is no mark in it"));
+        return Err(malformed(number, "the capture has no mark"));
     }
     marks.finish("Sysprof marks", path, title, wanted)
 }
@@ -131,9 +131,9 @@ mod tests {
 
     #[test]
     fn what_is_no_capture_is_said() {
-        assert!(costs(b"SYSP").unwrap_err().contains("no capture of Sysprof"));
-        assert!(costs(&capture(&[])).unwrap_err().contains("there is no mark"));
+        assert!(costs(b"SYSP").unwrap_err().contains("not a Sysprof capture"));
+        assert!(costs(&capture(&[])).unwrap_err().contains("the capture has no mark"));
         let short = [capture(&[]), vec![3, 0]].concat();
-        assert!(costs(&short).unwrap_err().contains("a.syscap:3:1: a record that is shorter"));
+        assert!(costs(&short).unwrap_err().contains("a.syscap:3:1: the record is shorter"));
     }
 }

@@ -28,7 +28,7 @@ const AGE: Column = column("age", 6, "from the start of a frame to its light in 
 pub const MOTION: [Column; 11] = [
     column("motion", 21, "how it is paced, and with how many buffers"),
     DROPS,
-    column("fewer", 16, "fewer drops than vsync-3, and the interval in which that lies with 95 %"),
+    column("fewer", 16, "drops avoided against vsync-3, with the 95 % interval"),
     FPS,
     HITCHES,
     FREEZE,
@@ -39,20 +39,20 @@ pub const MOTION: [Column; 11] = [
     ),
     AGE,
     column("wrong", 6, "frames shown at another time than they were drawn for"),
-    column("interrupt", 10, "from a press to its light in ms; in brackets if what waits cannot be taken back"),
+    column("interrupt", 10, "from a press to its light in ms; in brackets if queued frames cannot be cancelled"),
     column("MB", 4, "buffers at 2560 × 1440"),
 ];
 
 /// The columns for interaction policies.
 pub const INTERACTION: [Column; 9] = [
-    column("interaction", 21, "how it is paced, and what predicts its cost"),
+    column("interaction", 21, "how it is paced, and how its cost is estimated"),
     DROPS,
     FPS,
     HITCHES,
     FREEZE,
     column("input to light 50/95/99/max", 29, "in ms, the device and scan-out included"),
     AGE,
-    column("missed", 6, "frames that took longer than was predicted"),
+    column("missed", 6, "frames that took longer than predicted"),
     column("wasted", 7, "frames drawn and not shown, per frame shown"),
 ];
 

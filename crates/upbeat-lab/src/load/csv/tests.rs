@@ -66,7 +66,10 @@ fn quoted_fields_may_have_commas_and_quotes_and_semicolons_leave_the_comma_to_nu
 fn of_several_programs_one_has_to_be_named() {
     let text = "Application,ProcessID,MsBetweenPresents\nA.exe,1,10\ndwm.exe,2,16\nA.exe,1,12\n";
     let error = capture(text, None).unwrap_err();
-    assert!(error.contains("several programs are in it: A.exe (1) (2 frames), dwm.exe (2) (1 frames);"), "{error}");
+    assert!(
+        error.contains("it has frames of several programs: A.exe (1) (2 frames), dwm.exe (2) (1 frames);"),
+        "{error}"
+    );
     for name in ["A.exe", "1", "A.exe (1)"] {
         let frames: Vec<f64> =
             capture(text, Some(name)).unwrap().load.frames.iter().map(|f| f.slower().as_millis_f64()).collect();
@@ -81,8 +84,8 @@ fn errors_name_the_line_and_the_column() {
         ("", "log.csv:1:1: the file is empty"),
         ("frame,cpu_ms,gpu_ms\n", "log.csv:1:1: the header is not followed by any frame"),
         ("frame,cpu_ms,gpu_ms\n0,1.0,fast\n", "log.csv:2:7: expected a number of milliseconds, found `fast`"),
-        ("frame,cpu_ms,gpu_ms\n0,1,2\n1,-4,2\n", "log.csv:3:3: -4 ms is no time that a frame takes"),
-        ("frame,cpu_ms,gpu_ms\n0,1,2\n1,NaN,2\n", "log.csv:3:3: NaN ms is no time that a frame takes"),
+        ("frame,cpu_ms,gpu_ms\n0,1,2\n1,-4,2\n", "log.csv:3:3: -4 ms is not a valid frame time"),
+        ("frame,cpu_ms,gpu_ms\n0,1,2\n1,NaN,2\n", "log.csv:3:3: NaN ms is not a valid frame time"),
         ("frame,cpu_ms,gpu_ms\n0,1\n", "log.csv:2:3: the line ends before column 3"),
         ("fps,frametime\n60,16\n60,0\n", "log.csv:3:4: an interval of 0 ms: two frames are not shown at once"),
     ] {
@@ -95,7 +98,7 @@ fn errors_name_the_line_and_the_column() {
         "log".into(),
         &Wanted { interval: Span::from_millis(16), process: None },
     );
-    assert_eq!(bytes.unwrap_err().to_string(), "log.csv:2:3: this is no text in UTF-8");
+    assert_eq!(bytes.unwrap_err().to_string(), "log.csv:2:3: the text is not UTF-8");
 }
 
 #[test]
