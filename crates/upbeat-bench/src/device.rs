@@ -51,8 +51,8 @@ impl DumbBuffer {
     /// All pixels, including the padding of each row. The caller must not write to a buffer that the compositor still
     /// holds.
     pub fn pixels_mut(&mut self) -> &mut [u32] {
-        // SAFETY: the mapping is `bytes` long, page-aligned, valid for any bit pattern and lives as long as `self`, which
-        // is borrowed mutably.
+        // SAFETY: the mapping is `bytes` long, page-aligned, valid for any bit pattern and lives as long as `self`,
+        // which is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.bytes / size_of::<u32>()) }
     }
 }

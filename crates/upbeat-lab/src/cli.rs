@@ -44,8 +44,8 @@ const TIMELINE_FRAMES: usize = 9;
 /// to 7 buffers and its extensions, just-in-time with every estimator, variable refresh.
 #[derive(Args, Clone, Debug)]
 pub struct SimulateArgs {
-    /// Logs of frame times: MangoHud, PresentMon, CapFrameX (CSV or JSON), FrameView, CSV with `frame,cpu_ms,gpu_ms,frame_ms`, or
-    /// the marks in a trace (ftrace as text, Sysprof)
+    /// Logs of frame times: MangoHud, PresentMon, CapFrameX (CSV or JSON), FrameView, CSV with
+    /// `frame,cpu_ms,gpu_ms,frame_ms`, or the marks in a trace (ftrace as text, Sysprof)
     #[arg(value_name = "LOG")]
     traces: Vec<PathBuf>,
     /// The program in these logs, by name or number, if they contain several

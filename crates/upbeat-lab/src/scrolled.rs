@@ -5,7 +5,7 @@
 //!  recording ─► Pull · LetGo ─► ViewMachine ─ offset ─► beside where the hand wants it
 //!                                │ wanted(region)  ▲ cover
 //!                                ▼                 │
-//!                          renders one after the other, each as long as a frame of the load times the screens that it fills
+//!                          renders one by one, each as long as a frame of the load times the screens it fills
 //! ```
 
 use serde::Serialize;

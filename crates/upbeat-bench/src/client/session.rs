@@ -28,7 +28,7 @@ const LAST_LIGHT_LIMIT: Span = Span::from_seconds(1);
 const WARM_UP_SEED: u64 = 0x5761_726d_2075_7021;
 /// Denominator for the share of work that is done elsewhere.
 const SHARES: f64 = 1_000.0;
-/// Upper limit of a run that ends otherwise.
+/// Time limit of a run that ends by its number of frames, or when stdin closes.
 const FOREVER: Span = Span::from_seconds(86_400);
 
 /// Runs and measures one window.

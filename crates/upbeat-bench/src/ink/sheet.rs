@@ -156,7 +156,7 @@ pub(super) struct Sheet {
     pub(super) buffers: Buffers,
     pub(super) configured: bool,
     pub(super) closed: bool,
-    /// A frame callback is done, and no frame was drawn since.
+    /// A frame callback or a target has arrived, and no frame was drawn since.
     pub(super) called: bool,
     pub(super) tablets: Option<ZwpTabletManagerV2>,
     pub(super) pointer: Option<WlPointer>,

@@ -4,7 +4,7 @@
 //! ```text
 //!                      press
 //!  just-in-time     4 ───┼── 5 ═══ 5'                          the next frame answers
-//!  superseded     4 5 6 7│ 8 └─▶ 5' 6'                         cancels from the first that a fresh frame can replace in time
+//!  superseded     4 5 6 7│ 8 └─▶ 5' 6'                         cancels frames that a fresh one can replace in time
 //!  flushed        4 5 6 7│ 8 └─▶ –  5'                         cancels all waiting frames, even without a replacement
 //!  queued         4 5 6 7│ 8 └─▶ 5  6  7  8  9'                shows all waiting frames first
 //! ```

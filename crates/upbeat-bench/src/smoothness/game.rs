@@ -92,7 +92,7 @@ pub(super) struct Game {
     pub(super) closed: bool,
     /// Targets or callbacks for which no frame was begun.
     pub(super) permissions: VecDeque<Permission>,
-    /// When the last buffer became free.
+    /// Since when a buffer is free.
     pub(super) buffer_free: Instant,
     pub(super) shown: Vec<Shown>,
     pub(super) discarded: usize,

@@ -163,7 +163,7 @@ impl Keys {
                 if self.since_key < distance { 0.0 } else { 1.0 / rest }
             }
             Arrangement::Clustered { inside, stay } => {
-                // Share of frames in bursts: `inside` of it is the share of key frames.
+                // Share of frames in bursts; the part `inside` of them are key frames.
                 let burst_share = (share / inside).min(0.9);
                 let enter = burst_share / (1.0 - burst_share) * (1.0 - stay);
                 self.in_burst = random.chance(if self.in_burst { stay } else { enter });

@@ -16,7 +16,7 @@ const APPLICATIONS: u64 = 25;
 const GAMES: u64 = 15;
 /// Note on the difference between the model's applications and ours.
 const OTHER_APPLICATIONS: &str = "the model's 25 applications are others, with other parameters";
-/// Divides the frames of the effort for each application.
+/// The effort's frames divided by this are the frames of each application.
 const APPLICATION_SHARE: usize = 5;
 
 fn interval(hertz: u32) -> Span {

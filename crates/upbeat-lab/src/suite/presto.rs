@@ -11,7 +11,7 @@ const NATIVE: AppCost<'_> = AppCost::Lognormal(6.0, 0.25);
 const IN_HOUSE: AppCost<'_> = AppCost::Lognormal(2.0, 0.25);
 /// Many events a refresh, against the two of a touch screen: the paper's predictor works only with few.
 const MOUSE: Span = Span::from_micros(997);
-/// Divides the frames of the effort: a mean over 10 000 refreshes has an error under 0.2 ms.
+/// The effort's frames divided by this are the refreshes: a mean over 10 000 of them has an error under 0.2 ms.
 const REFRESH_SHARE: usize = 5;
 
 pub fn figures(effort: Effort) -> Vec<Figure> {
