@@ -51,7 +51,7 @@ struct Options {
     heavy: u64,
 }
 
-/// Distance between two heavy frames.
+/// Distance between two heavy frames, in frames.
 const HEAVY_EVERY: u32 = 40;
 
 fn main() -> anyhow::Result<()> {

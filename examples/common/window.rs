@@ -18,7 +18,6 @@ pub const ESCAPE: u32 = 1;
 pub const Q: u32 = 16;
 pub const P: u32 = 25;
 
-/// An input event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Input {
     Key(u32),

@@ -25,7 +25,7 @@ use upbeat_timing::pacing::PacingWish;
 /// How the measured window is interacted with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Hand {
-    /// No input.
+    /// No pointer input at all
     None,
     /// The pointer moves over the window: it runs freely.
     Free,

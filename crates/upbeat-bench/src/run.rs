@@ -136,7 +136,6 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Chooses the backend.
     pub(super) fn on(mut self, displays: Displays) -> Self {
         self.displays = displays;
         if displays == Displays::Nested {

@@ -104,7 +104,7 @@ pub struct SimulateArgs {
     /// these frames
     #[arg(long, value_name = "CSV", num_args = 1..)]
     scroll: Vec<PathBuf>,
-    /// Print JSON
+    /// Print the report as JSON
     #[arg(long)]
     json: bool,
     /// Write an HTML page with charts

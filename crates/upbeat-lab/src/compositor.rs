@@ -25,7 +25,7 @@ use upbeat_timing::vsync::VsyncModel;
 const START: Instant = Instant::from_nanos(5_000_000_000);
 /// Frames before the figures begin, so that the estimators can learn.
 const WARM_UP: usize = 30;
-/// So many refreshes without progress are a fault of the simulation, not drops.
+/// This many refreshes without progress are a fault of the simulation, not drops.
 const STALLED_REFRESHES: i64 = 600;
 
 /// Cost of composing when none is measured.
@@ -392,8 +392,8 @@ mod tests {
         (Summary::of(&mut latencies).mean, drops as f64 / seconds)
     }
 
-    /// Latency against drops: the miss budget moves along the curve of all fixed starts. It may be off the curve by as
-    /// much as a window of the last costs cannot know.
+    /// Latency against drops: the miss budget moves along the curve of all fixed starts. It may be slightly off the
+    /// curve, because the estimator knows only a window of the last costs.
     #[test]
     fn the_miss_budget_chooses_a_point_on_the_curve_of_latency_against_drops() {
         const OFF_BY: (f64, f64) = (0.7, 0.1);

@@ -26,7 +26,6 @@ struct Bin {
 /// Mean and quantiles of a set of spans, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Number of values.
     pub count: usize,
     pub mean: f64,
     pub p50: f64,
@@ -52,7 +51,6 @@ impl Distribution {
         self.max = self.max.max(value);
     }
 
-    /// Number of values.
     pub const fn count(&self) -> u64 {
         self.count
     }
@@ -99,7 +97,6 @@ impl Mean {
         self.sum += value.max(0.0);
     }
 
-    /// Number of values.
     pub const fn count(&self) -> u64 {
         self.count
     }

@@ -26,7 +26,7 @@ pub struct LoadInfo {
     pub recorder: &'static str,
     /// Origin of the frames, and which of their stages were measured; empty for generated loads.
     pub from: String,
-    /// Reasons for doubt.
+    /// Reasons to doubt the results of its runs.
     pub warnings: Vec<String>,
     /// Advice in a few sentences; empty if no run draws ahead.
     pub answer: String,
@@ -78,7 +78,6 @@ pub struct RunResult {
     pub drops_per_s: f64,
     /// Half the width of the 95 % interval of `drops_per_s` over the seeds; zero for one seed.
     pub drops_per_s_interval: f64,
-    /// Number of drops.
     pub drops: f64,
     /// Drops per refresh, in percent.
     pub drop_percent: f64,

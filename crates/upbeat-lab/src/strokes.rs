@@ -103,7 +103,6 @@ pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeEr
     Ok(Recording { name, strokes, scale })
 }
 
-/// The header line.
 const COLUMNS: &str = "t_us,x,y,state";
 
 /// A sample and its state; on error the column and the problem.

@@ -163,7 +163,7 @@ impl Tally {
         Some([reduction((middle + half).min(1.0)), reduction((middle - half).max(0.0))])
     }
 
-    /// Latency in milliseconds.
+    /// Mean and quantiles of the latency, in milliseconds.
     pub fn latency(&self) -> Summary {
         self.latency.summary()
     }

@@ -35,7 +35,7 @@ impl Pixels {
     }
 }
 
-/// A third of the screen.
+/// Figures of a third of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// `top`, `middle` or `bottom`.

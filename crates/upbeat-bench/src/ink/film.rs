@@ -26,7 +26,6 @@ pub(super) struct View {
     pub at: Instant,
     /// Start of the next image's first refresh.
     pub until: Instant,
-    /// Decoded marker.
     pub code: Option<Code>,
     /// The marker is found but cannot be decoded: a mix of two frames.
     pub torn: bool,

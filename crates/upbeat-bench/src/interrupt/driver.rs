@@ -31,7 +31,7 @@ pub struct InterruptOptions {
     /// a client that has to compute everything anew. Default: as every frame
     #[arg(long, value_name = "MS")]
     pub answer_cost: Option<f64>,
-    /// Kind of press
+    /// Kind of press: key, button or touch
     #[arg(long, value_enum, default_value_t)]
     pub press: Press,
     /// Number of presses in each run

@@ -9,7 +9,7 @@ use upbeat_timing::time::{Instant, Span};
 /// A frame that was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// Its light.
+    /// Start of the scan-out that showed it.
     pub(super) at: Instant,
     /// Number of presses that it answers to.
     pub(super) answers: usize,

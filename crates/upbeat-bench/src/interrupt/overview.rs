@@ -23,10 +23,10 @@ const LOOK: Span = Span::from_millis(200);
 /// Presses to send.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OverviewOptions {
-    /// Kind of press
+    /// Kind of press: key, button or touch
     #[arg(long, value_enum, default_value_t)]
     pub press: Press,
-    /// Number of presses
+    /// Number of presses that count
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
     /// The display's refresh rate

@@ -51,7 +51,7 @@ impl Answer {
     }
 }
 
-/// Animation and presses.
+/// Options of the interrupt client.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PlayerOptions {
     /// How the animation is drawn and answers
@@ -66,10 +66,10 @@ pub struct PlayerOptions {
     /// Time to draw the first frame after a press, in milliseconds; default: as every frame
     #[arg(long, value_name = "MS")]
     pub answer_cost: Option<f64>,
-    /// Kind of press
+    /// Kind of press: key, button or touch
     #[arg(long, value_enum, default_value_t)]
     pub press: Press,
-    /// Number of presses
+    /// Number of presses that count
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
     /// Seed of the times of the presses
@@ -129,7 +129,7 @@ pub(super) struct Player {
     pub(super) buffers: Buffers,
     pub(super) configured: bool,
     pub(super) closed: bool,
-    /// Presses that arrived.
+    /// Number of presses that arrived.
     pub(super) heard: usize,
     /// Presses for which waiting frames were cancelled.
     answered: usize,

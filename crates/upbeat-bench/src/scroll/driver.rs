@@ -22,7 +22,7 @@ pub struct ScrollBenchOptions {
     #[arg(long, value_name = "INPUT", value_delimiter = ',', allow_hyphen_values = true,
           default_values = ["100", "1000", "5000", "wheel"])]
     pub input: Vec<ScrollInput>,
-    /// Ways to scroll
+    /// Ways to scroll: `view`, `viewport`, `frames`
     #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',',
           default_values_t = [ScrollMode::View, ScrollMode::Viewport, ScrollMode::Frames])]
     pub mode: Vec<ScrollMode>,

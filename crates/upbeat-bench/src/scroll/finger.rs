@@ -33,7 +33,6 @@ pub(super) struct Finger {
 }
 
 impl Finger {
-    /// Starts to play.
     pub fn start(Hand(mut session): Hand, course: Course) -> Option<Finger> {
         let mut send = move |event: InputEvent| session.ask(Request::Input { events: vec![event] }).is_ok();
         let play = move || {

@@ -36,14 +36,12 @@ impl fmt::Display for Known {
 pub enum Warning {
     /// Its intervals are whole refreshes.
     Synchronised {
-        /// The refresh rate.
         hertz: f64,
         /// Share of such intervals.
         share: f64,
     },
     /// Its intervals are all the same.
     Steady {
-        /// The frame rate.
         fps: f64,
         /// Share of such intervals.
         share: f64,

@@ -57,7 +57,6 @@ pub struct Sample {
 /// A log as a load.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    /// The frame costs.
     pub load: Load,
     /// Origin of the costs.
     pub about: About,

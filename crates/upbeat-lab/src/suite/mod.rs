@@ -17,7 +17,6 @@ use super::result::{Figure, FigureKind};
 pub struct Effort {
     /// Frames per load and seed.
     pub frames: usize,
-    /// Number of seeds.
     pub seeds: u64,
 }
 
