@@ -1,7 +1,8 @@
-//! What composing a frame costs, from the latch to the finished pixels, as the compositor's own frame records say:
-//! real clients, the virtual display, pixman.
+//! Cost of composing a frame, from the latch to the finished pixels, from the compositor's own frame records: real
+//! clients, the virtual display, pixman.
 //!
-//! The windows are translucent, lie upon each other and change all over in every frame: nothing is hidden or spared.
+//! The windows are translucent, lie on top of each other and change completely in every frame, so that nothing is
+//! culled.
 
 #![allow(missing_docs, dead_code, clippy::unwrap_used, clippy::expect_used)]
 
@@ -49,7 +50,7 @@ impl Stage {
         Some((record.frame, record.compose_cost.to_duration()))
     }
 
-    /// Changes all windows and waits until that is on screen. Returns what composing it cost.
+    /// Changes all windows and waits until the change is on screen. Returns the cost of composing.
     fn frame(&mut self) -> Duration {
         self.frames += 1;
         for (surface, buffers) in &self.windows {
@@ -66,7 +67,7 @@ impl Stage {
 
 fn compose(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("compose 1280x720");
-    // A frame takes a refresh, whatever it costs.
+    // Flat sampling, because a frame takes a whole refresh whatever it costs.
     group.sampling_mode(SamplingMode::Flat).sample_size(20).measurement_time(Duration::from_secs(5));
     for windows in [1, 4, 12] {
         let mut stage = Stage::new(windows);

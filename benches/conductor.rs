@@ -1,4 +1,4 @@
-//! What a scheduling decision costs: each has to stay below a microsecond.
+//! Cost of a scheduling decision: each must stay below a microsecond.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -1,5 +1,5 @@
-//! What each per-frame decision costs. The paper's frame queue and virtualizer take 102.6 µs a frame (D-VSync 6.4);
-//! everything here has to stay under 1 µs.
+//! Cost of each per-frame decision. The paper's frame queue and virtualizer take 102.6 µs a frame (D-VSync 6.4); every
+//! decision here must stay under 1 µs.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -166,7 +166,7 @@ fn space(criterion: &mut Criterion) {
         bencher.iter(|| {
             now += INTERVAL;
             if !view.is_active() {
-                // It never rests.
+                // Start another movement, so that the view never rests.
                 let offset = if shown.1 > 104_500.0 { (0, 103_000) } else { (0, 106_000) };
                 view.ask(now, Movement::To { offset, smoothly: true, serial: 1 }, &terms, shown);
             }

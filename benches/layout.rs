@@ -1,4 +1,4 @@
-//! What an operation on a layout costs, with the arrangement that follows from it: a hundred windows on one workspace.
+//! Cost of a layout operation, including the resulting arrangement: a hundred windows on one workspace.
 
 #![allow(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! What the virtual display costs per frame besides drawing: it must be nothing beside what is measured on it.
+//! Cost of the virtual display per frame besides drawing: it must be negligible beside the measurements on it.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,9 +19,9 @@ use upbeat_timing::time::{Instant, SimulatedClock};
 
 const MODE: Mode = Mode { width: 1920, height: 1080, refresh: 60_000 };
 
-/// An output on a simulated clock; its timer is a real one, so that the system calls are counted.
+/// An output on a simulated clock. Its timer is real, so that the system calls count.
 fn output() -> (Rc<SimulatedClock>, HeadlessBackend, HeadlessOutput) {
-    // In the future of the real clock, so that the timer never fires.
+    // Far in the future of the real clock, so that the timer never fires.
     let clock = Rc::new(SimulatedClock::starting_at(Instant::from_nanos(1 << 60)));
     let mut backend = HeadlessBackend::with_clock(clock.clone()).unwrap();
     let output = backend.add_output("HEADLESS-1", MODE, OutputOptions::default()).unwrap();
@@ -71,7 +71,7 @@ fn frame(c: &mut Criterion) {
                 show(&clock, &mut backend, &mut output, next());
                 spent += start.elapsed();
                 shown += 1;
-                // What is measured is the copy, not a recorder that is overrun. The newest image is still on screen.
+                // Wait for the recorder, so that only the copy is measured. The newest image is still on screen.
                 while recording.tally().recorded < shown - 1 {
                     std::thread::yield_now();
                 }

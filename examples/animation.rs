@@ -1,12 +1,12 @@
-//! A figure that is where it has to be when it is seen.
+//! A disc that is at the right place when its frame is shown.
 //!
 //! ```text
 //! cargo run --example animation -- --pacing ahead --ahead 3
 //! ```
 //!
-//! Where the disc is follows from the time for which the frame is drawn, and from nothing else. The band of blocks
-//! below it says which time that is, so that a picture of the screen can be held against the moment at which it was
-//! taken (`upbeat_bench::block_code`). `P` switches the pacing, `Q` ends it.
+//! The disc's position depends only on the time for which the frame is drawn. The band of blocks below it encodes that
+//! time (`upbeat_bench::block_code`), so that a photo of the screen can be compared with the moment at which it was
+//! taken. `P` switches the pacing, `Q` ends it.
 
 mod common;
 
@@ -24,12 +24,12 @@ use upbeat_client::FrameTarget;
 use upbeat_timing::time::{Instant, Span};
 
 const SIZE: (usize, usize) = (640, 400);
-/// Once around takes so long.
+/// Time for one turn.
 const ROUND: Span = Span::from_millis(2_000);
-/// A window that is not seen any more is not waited for longer than this.
+/// Longest wait for the last frames, which a hidden window never shows.
 const LAST_LIGHT: Span = Span::from_seconds(2);
 
-/// A figure drawn for the moment at which it is seen, on any Wayland compositor.
+/// A disc drawn for the moment at which its frame is shown, on any Wayland compositor.
 ///
 /// P switches the pacing, Q or Escape ends it.
 #[derive(Parser)]
@@ -37,26 +37,27 @@ struct Options {
     /// How frames are paced
     #[arg(long, value_enum, default_value = "ahead")]
     pacing: Mode,
-    /// How many frames may be under way when drawn ahead
+    /// How many frames may be in flight when drawn ahead
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     ahead: u32,
-    /// End after so many frames
+    /// End after this number of frames
     #[arg(long)]
     frames: Option<u32>,
-    /// Predict when frames will be seen, as on compositors without upbeat_frame_pacing_v1
+    /// Predict when frames will be shown, as on compositors without upbeat_frame_pacing_v1
     #[arg(long)]
     predict: bool,
-    /// Let one frame in forty take so many milliseconds longer
+    /// Let one frame in forty take this many milliseconds longer
     #[arg(long, value_name = "MS", default_value_t = 0)]
     heavy: u64,
 }
 
-/// One frame in so many is heavy.
+/// Distance between two heavy frames, in frames.
 const HEAVY_EVERY: u32 = 40;
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
-    // One more than are under way: that on screen is not given back before the next is.
+    // One buffer more than frames in flight, because the buffer on screen is released only when the next frame is
+    // shown.
     let mut window = Window::open("animation", SIZE, options.ahead as usize + 1, options.predict)?;
     let mut mode = options.pacing;
     window.pacer.set_options(mode.options(options.ahead));
@@ -109,7 +110,7 @@ fn count(window: &Window, figures: &mut Figures) {
     }
 }
 
-/// What is to be seen at `present`.
+/// Draws the picture for `present`.
 fn draw(picture: &mut Picture, present: Instant, frame: u32) {
     picture.fill(0x0018_2030);
     let angle = TAU * (present.as_nanos() % ROUND.as_nanos() as u64) as f64 / ROUND.as_nanos() as f64;

@@ -1,14 +1,13 @@
-//! A game with two threads: one records what is to be drawn, the other draws it, while the first is at the next frame.
+//! A game with two threads: the first records a frame while the second draws the frame before.
 //!
 //! ```text
-//!   main      │ target 7 │ target 8 │ target 9                          events, and what is told on screen
+//!   main      │ target 7 │ target 8 │ target 9                          events, and the text on screen
 //!   recorder   ├─ 7 ─┤├─ 8 ─┤├─ 9 ─┤
 //!   rasteriser          ├──── 7 ────┤├──── 8 ────┤├── 9 ──┤             bind, commit
 //! ```
 //!
-//! Each stage takes as long as a load of the simulator or a trace says, the same that `upbeat bench smoothness` plays.
-//! A frame is ready when the second thread is done with it; the target goes with it through both. `P` switches the
-//! pacing, `Q` ends it.
+//! A load of the simulator or a trace sets the time of each stage, as in `upbeat bench smoothness`. The target travels
+//! with its frame through both threads. `P` switches the pacing, `Q` ends it.
 //!
 //! ```text
 //! cargo run --release --example game -- --load D --pacing ahead --buffers 5
@@ -35,11 +34,11 @@ use upbeat_lab::load::FrameCost;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
 const SIZE: (usize, usize) = (640, 480);
-/// How long a buffer or the last frames are waited for: longer than any window is hidden that a game goes on in.
+/// Longest wait for a buffer or for the last frames: longer than a running game's window is hidden.
 const PATIENCE: Span = Span::from_seconds(5);
 const BALLS: u32 = 40;
 
-/// A game whose frames cost what a load or a trace says, recorded and drawn by two threads.
+/// A game with the frame costs of a load or a trace, recorded and drawn by two threads.
 ///
 /// P switches the pacing, Q or Escape ends it.
 #[derive(Parser)]
@@ -57,7 +56,7 @@ struct Options {
     run_ahead: u32,
 }
 
-/// A frame on its way through the threads.
+/// A frame for the first thread.
 struct Job {
     number: u32,
     target: FrameTarget,
@@ -65,10 +64,10 @@ struct Job {
     lines: [String; 2],
 }
 
-/// What the first thread makes and the second draws.
+/// A recorded frame for the second thread.
 struct Recording {
     job: Job,
-    /// Place, size and colour.
+    /// Centre, radius and colour.
     discs: Vec<((f64, f64), f64, u32)>,
 }
 
@@ -91,7 +90,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The main thread: hands each target on, and listens.
+/// The main thread: sends each target to the recorder, and handles events.
 fn play(
     window: &mut Window,
     costs: &[FrameCost],
@@ -114,7 +113,7 @@ fn play(
             figures.begun(target, window.pacer.now());
             figures.committed += 1;
             let lines = [words(window.pacer.effective()), figures.words()];
-            // It ends before its time only if something went wrong, which it then says.
+            // The recorder ends early only after an error, which `main` reports.
             if recorder.send(Job { number: figures.committed, target, cost, lines }).is_err() {
                 return Ok(figures);
             }
@@ -132,7 +131,7 @@ fn play(
     Ok(figures)
 }
 
-/// The first thread: what is where at the frame's time.
+/// The first thread: computes the positions at the frame's time.
 fn record(jobs: &Receiver<Job>, rasteriser: &Sender<Recording>) {
     for job in jobs {
         let done = MonotonicClock.now() + job.cost.record;
@@ -144,11 +143,11 @@ fn record(jobs: &Receiver<Job>, rasteriser: &Sender<Recording>) {
     }
 }
 
-/// The second thread: draws, and commits.
+/// The second thread: draws and commits.
 fn rasterise(recordings: &Receiver<Recording>, screen: &Arc<Screen>, pacer: &FramePacer) -> io::Result<()> {
     let mut picture = Picture::new(SIZE.0, SIZE.1);
     for Recording { job, discs } in recordings {
-        // The window was closed or hidden: nobody misses the frame.
+        // The window was closed or hidden, so the frame is not needed.
         let Some(buffer) = screen.free.take(PATIENCE.to_duration()) else { return Ok(()) };
         let done = MonotonicClock.now() + job.cost.render;
         picture.fill(0x0014_1a26);
@@ -172,12 +171,12 @@ fn rasterise(recordings: &Receiver<Recording>, screen: &Arc<Screen>, pacer: &Fra
     Ok(())
 }
 
-/// Red where it does not fit into a refresh.
+/// Red for a frame that does not fit into a refresh.
 fn cost_colour(cost: Span, interval: Span) -> u32 {
     if cost > interval { 0x00e0_5040 } else { 0x0050_c070 }
 }
 
-/// A ball's place, size and colour at a moment.
+/// A ball's position, radius and colour at a moment.
 fn place(ball: u32, at: Instant) -> ((f64, f64), f64, u32) {
     let seconds = (at.as_nanos() % 3_600_000_000_000) as f64 / 1e9;
     let (own, share) = (f64::from(ball), f64::from(ball) / f64::from(BALLS));
@@ -187,7 +186,8 @@ fn place(ball: u32, at: Instant) -> ((f64, f64), f64, u32) {
     ((x, y), 6.0 + 10.0 * share, shade << 16 | 0x9000 | (255 - shade))
 }
 
-/// What a stage takes beyond what it did is waited for and not burned: the stages stand for a processor and a GPU.
+/// Sleeps for the rest of a stage's cost instead of burning CPU time, because the stages stand for a processor and a
+/// GPU.
 fn take_until(done: Instant) {
     thread::sleep((done - MonotonicClock.now()).to_duration());
 }

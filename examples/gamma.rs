@@ -1,4 +1,4 @@
-//! Shows the first output's colours inverted, by `zwlr_gamma_control_manager_v1`, until it is killed.
+//! Inverts the first output's colours with `zwlr_gamma_control_manager_v1`, until it is killed.
 //!
 //! ```text
 //! cargo run --example gamma
@@ -13,7 +13,7 @@ use wayland_client::protocol::{wl_output, wl_registry};
 use wayland_client::{Connection, Dispatch, QueueHandle, delegate_noop};
 use wayland_protocols_wlr::gamma_control::v1::client::{zwlr_gamma_control_manager_v1, zwlr_gamma_control_v1};
 
-/// What the compositor said of the ramp.
+/// Events of the gamma control.
 #[derive(Default)]
 struct Told {
     size: Option<u32>,
@@ -31,17 +31,17 @@ fn main() -> anyhow::Result<()> {
     while told.size.is_none() && !told.failed {
         queue.blocking_dispatch(&mut told)?;
     }
-    let size = told.size.context("the output has no ramp for us")?;
+    let size = told.size.context("the output has no gamma ramp, or another client controls it")?;
     control.set_gamma(inverted(size)?.as_fd());
     queue.roundtrip(&mut told)?;
     println!("inverted by {size} entries");
     while !told.failed {
         queue.blocking_dispatch(&mut told)?;
     }
-    anyhow::bail!("the ramp was taken away");
+    anyhow::bail!("the compositor ended the gamma control");
 }
 
-/// Three ramps that make bright what is dark.
+/// Three ramps that turn dark into bright.
 fn inverted(size: u32) -> anyhow::Result<std::fs::File> {
     let last = u64::from(size.saturating_sub(1).max(1));
     let curve = (0..u64::from(size)).map(|entry| u16::MAX - u16::try_from(entry * 65535 / last).unwrap_or(u16::MAX));

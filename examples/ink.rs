@@ -1,11 +1,11 @@
-//! Ink under a pointer or fingers, drawn to where they will be when it is seen.
+//! Ink under a pointer or fingers, drawn to their predicted position at the frame's light.
 //!
 //! ```text
 //! cargo run --example ink -- --horizon 16
 //! ```
 //!
-//! Dark ink is where the hand was. Orange ink goes on to where it will be; it is drawn anew in every frame, and there is none
-//! while the hand rests, and on compositors that do not predict. `Q` ends it.
+//! Dark ink is the hand's path so far. Orange ink is the predicted rest, drawn anew in every frame. There is none while
+//! the hand rests, and on compositors that do not predict. `Q` ends it.
 
 mod common;
 
@@ -21,12 +21,12 @@ use upbeat_client::{FrameTarget, Pacing, PacingOptions, PredictedDevice, Predict
 use upbeat_timing::time::Span;
 
 const SIZE: (usize, usize) = (960, 600);
-/// One on screen, one on its way, one to draw into.
+/// A buffer on screen, a buffer on its way, a buffer to draw into.
 const BUFFERS: usize = 3;
 const PAPER: u32 = 0x00f4_f1ea;
 const INK: u32 = 0x0018_2a6b;
 const AHEAD: u32 = 0x00f0_8020;
-/// Half the width of a stroke.
+/// Half the width of a stroke, in pixels.
 const NIB: f64 = 3.0;
 
 /// Ink under a hand, on any Wayland compositor.
@@ -37,12 +37,12 @@ struct Options {
     /// How far ahead of its last report the hand is drawn, in milliseconds; 0 for not at all
     #[arg(long, default_value_t = 33)]
     horizon: i64,
-    /// End after so many frames
+    /// End after this number of frames
     #[arg(long)]
     frames: Option<u32>,
 }
 
-/// What was drawn, and where each device was last while it draws.
+/// The ink so far, and the last position of each drawing device.
 struct Sheet {
     paper: Picture,
     nibs: HashMap<PredictedDevice, (f64, f64)>,
@@ -109,7 +109,7 @@ impl Sheet {
         line(&mut self.paper, from, to, INK);
     }
 
-    /// The sheet, and the way that each device that draws will have gone on.
+    /// The sheet with the predicted path of each drawing device.
     fn with(&self, points: &[PredictedPoint], words: &str, horizon: Span) -> Picture {
         let mut picture = self.paper.clone();
         for point in points {

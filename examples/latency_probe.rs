@@ -1,4 +1,4 @@
-//! The latency probe, for any compositor: draws a window and says when it became light.
+//! The latency probe for any compositor: draws a window and reports when its frames became light.
 //!
 //! ```text
 //! cargo run --release --example latency_probe -- --load heavy --duration 30
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Run it in a session with `WAYLAND_DISPLAY` set. Needs `wp_presentation`; input→light needs
-//! `zwlr_virtual_pointer_manager_v1`. See `upbeat_bench` for what the columns mean.
+//! `zwlr_virtual_pointer_manager_v1`. `upbeat_bench` explains the columns.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,11 +1,12 @@
 //! A window whose buffers a display can scan out: dumb buffers of its device, passed by `zwp_linux_dmabuf_v1`.
 //!
-//! It draws as many frames as it is told, each after the callback for the one before, says how many of them reached the
-//! screen without being copied and whether such a buffer ever came back while it was on screen, and stays.
+//! It draws a given number of frames, each after the callback of the frame before, and stays open. It reports how many
+//! frames reached the screen without a copy. It also reports how many such buffers were released while still on screen.
 //!
-//! With `--late` each frame is committed so long before its picture is finished, and its points on a timeline say when that
-//! is and when the compositor is done with it (`wp_linux_drm_syncobj_v1`). Then it says how many frames were on screen
-//! before they were finished, and waits for a buffer's release point before it draws into it again.
+//! With `--late` each frame is committed some milliseconds before its picture is finished. Points on a timeline tell
+//! when it is finished, and when the compositor has released it (`wp_linux_drm_syncobj_v1`). Then the example reports
+//! how many frames were on screen before they were finished, and waits for a buffer's release point before it draws
+//! into it again.
 //!
 //! ```text
 //! cargo run --example scanout -- --device /dev/dri/card0 --size 320x240 --frames 60
@@ -30,12 +31,12 @@ use wayland_protocols::wp::linux_drm_syncobj::v1::client::{
 use wayland_protocols::wp::presentation_time::client::{wp_presentation, wp_presentation_feedback};
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
-/// One on screen, one on its way there, one to draw into.
+/// A buffer on screen, a buffer on its way there, a buffer to draw into.
 const BUFFERS: usize = 3;
 /// `XRGB8888`, row by row, as in `drm_fourcc.h`.
 const FORMAT: u32 = u32::from_le_bytes(*b"XR24");
 const LINEAR: u32 = 0;
-/// A buffer may come back this long before we hear that the next one is on screen: both are told at once.
+/// Tolerance for a buffer's release before the event that the next buffer is on screen, because both are sent together.
 const AT_ONCE: Duration = Duration::from_millis(2);
 
 /// A window whose buffers a display can scan out.
@@ -50,10 +51,10 @@ struct Options {
     /// How many frames are drawn
     #[arg(long, default_value_t = 60)]
     frames: u32,
-    /// Fill the screen; `size` is to be that of the output then
+    /// Fill the screen; `size` must be the output's size
     #[arg(long)]
     fullscreen: bool,
-    /// Commit each frame so many milliseconds before it is finished, with explicit synchronisation
+    /// Commit each frame this many milliseconds before it is finished, with explicit synchronisation
     #[arg(long, value_name = "MS")]
     late: Option<u64>,
 }
@@ -64,7 +65,7 @@ fn size(text: &str) -> Result<(i32, i32), String> {
     numbers.filter(|(width, height)| valid(width) && valid(height)).ok_or_else(|| "expected WIDTHxHEIGHT".to_owned())
 }
 
-/// Stripes that wander, so that no two frames look the same.
+/// Draws moving stripes, so that no two frames look the same.
 fn draw(picture: &mut DumbBuffer, frame: u32) {
     let row = picture.stride() as usize / size_of::<u32>();
     for (y, row) in picture.pixels_mut().chunks_exact_mut(row).enumerate() {
@@ -75,7 +76,7 @@ fn draw(picture: &mut DumbBuffer, frame: u32) {
     }
 }
 
-/// A timeline of a display device that the compositor knows: a point for each frame, counted from 1.
+/// A timeline that is imported into the compositor: a point for each frame, counted from 1.
 struct Shared {
     timeline: Arc<Timeline<Arc<File>>>,
     object: wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1,
@@ -93,22 +94,22 @@ impl Shared {
     }
 }
 
-/// Explicit synchronisation.
+/// State of explicit synchronisation.
 struct Explicit {
-    /// When frames are finished.
+    /// Signalled when a frame is finished.
     acquire: Shared,
-    /// When the compositor is done with them.
+    /// Signalled when the compositor has released a frame.
     release: Shared,
     surface: wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1,
     late: Duration,
-    /// When each frame is finished, on the clock of the compositor.
+    /// When each frame is finished, on the compositor's clock.
     finished: Vec<Duration>,
-    /// Frames that were on screen before.
+    /// Number of frames that were on screen before they were finished.
     unfinished: u32,
 }
 
 impl Explicit {
-    /// The next frame is committed now, and finished later.
+    /// Sets the points of the next frame, which is committed now and finished later.
     fn commit(&mut self, frame: u32) {
         let point = frame + 1;
         self.surface.set_acquire_point(&self.acquire.object, 0, point);
@@ -123,13 +124,13 @@ impl Explicit {
         });
     }
 
-    /// How many frames the compositor is done with.
+    /// Number of frames that the compositor has released.
     fn released(&self) -> std::io::Result<u64> {
         self.release.timeline.reached()
     }
 }
 
-/// Since when the machine runs.
+/// The monotonic clock.
 fn now() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
@@ -139,25 +140,25 @@ struct Window {
     explicit: Option<Explicit>,
     pictures: Vec<DumbBuffer>,
     buffers: Vec<wl_buffer::WlBuffer>,
-    /// Which of them the compositor has.
+    /// The compositor uses the buffer.
     held: [bool; BUFFERS],
     surface: wl_surface::WlSurface,
     presentation: wp_presentation::WpPresentation,
     options: Options,
     configured: bool,
-    /// The compositor asked for a frame.
+    /// The frame callback is done.
     wanted: bool,
     drawn: u32,
     answered: u32,
     uncopied: u32,
-    /// Which frame each buffer shows.
+    /// Frame number in each buffer.
     shows: [u32; BUFFERS],
     frames: Vec<Fate>,
-    /// Buffers that came back too early.
+    /// Number of buffers that were released while still on screen.
     early: u32,
 }
 
-/// What became of a frame.
+/// Result of a frame.
 #[derive(Clone, Default)]
 struct Fate {
     uncopied: bool,
@@ -205,7 +206,8 @@ fn main() -> anyhow::Result<()> {
     let compositor: wl_compositor::WlCompositor = globals.bind(&queue, 4..=6, ())?;
     let shell: xdg_wm_base::XdgWmBase = globals.bind(&queue, 1..=6, ())?;
     let presentation = globals.bind(&queue, 1..=1, ())?;
-    let dmabuf: zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1 = globals.bind(&queue, 3..=4, ()).context("no dma-bufs here")?;
+    let dmabuf: zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1 =
+        globals.bind(&queue, 3..=4, ()).context("the compositor has no zwp_linux_dmabuf_v1")?;
     let (width, height) = options.size;
     let buffers = pictures.iter().enumerate().map(|(index, picture)| {
         let params = dmabuf.create_params(&queue, ());
@@ -225,7 +227,8 @@ fn main() -> anyhow::Result<()> {
     let explicit = match options.late.map(Duration::from_millis) {
         None => None,
         Some(late) => {
-            let manager = globals.bind(&queue, 1..=1, ()).context("no explicit synchronisation here")?;
+            let manager =
+                globals.bind(&queue, 1..=1, ()).context("the compositor has no wp_linux_drm_syncobj_manager_v1")?;
             let timelines = [(); 2].map(|()| Shared::new(&manager, &device, &queue));
             let [acquire, release] = timelines.map(|timeline| timeline.context("the device has no timelines"));
             let surface = manager.get_surface(&surface, &queue, ());
@@ -276,7 +279,7 @@ impl Dispatch<wl_buffer::WlBuffer, usize> for Window {
         _: &QueueHandle<Self>,
     ) {
         if let wl_buffer::Event::Release = event {
-            // Where points on a timeline were named, they are what counts.
+            // With explicit synchronisation only the release point counts.
             window.held[*index] &= window.explicit.is_some();
             window.frames[window.shows[*index] as usize].back = Some(Instant::now());
         }
@@ -315,7 +318,7 @@ impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, u32> for Window 
                 let uncopied = flags.contains(wp_presentation_feedback::Kind::ZeroCopy);
                 window.uncopied += u32::from(uncopied);
                 window.frames[*frame as usize].uncopied = uncopied;
-                // Until now the one before was on screen.
+                // The frame before was on screen until now.
                 let before = frame.checked_sub(1).map(|before| &window.frames[before as usize]);
                 let back = before.filter(|before| before.uncopied).and_then(|before| before.back);
                 window.early += u32::from(back.is_some_and(|back| back.elapsed() > AT_ONCE));

@@ -148,7 +148,7 @@ fn bad_input_is_one_line_that_says_what_is_wrong_and_where() {
         (vec![&still], format!("{still}:3:4: an interval of 0 ms")),
         (
             vec![&several],
-            format!("{several}: frames of several programs are in it: a.exe (1) (2 frames), b.exe (2) (1 frames)"),
+            format!("{several}: it has frames of several programs: a.exe (1) (2 frames), b.exe (2) (1 frames)"),
         ),
         (vec!["--strokes", &empty], format!("{empty}:1:1: the file is empty")),
         (vec!["--strokes", &broken], format!("{broken}:1:1: expected the columns `t_us,x,y,state`")),
@@ -349,5 +349,5 @@ fn events_come_from_a_recording_or_at_a_rate_and_what_is_neither_is_said() {
     assert_ne!(latency(&touch), latency("125"));
     let error = run("none.csv");
     let text = String::from_utf8_lossy(&error.stderr).into_owned();
-    assert!(!error.status.success() && text.contains("none.csv: neither a rate in Hz nor a recording"), "{text}");
+    assert!(!error.status.success() && text.contains("none.csv: not a rate in Hz, and the recording"), "{text}");
 }

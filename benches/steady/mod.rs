@@ -1,4 +1,4 @@
-//! A display and clients that always do the same: what a decision costs, and that it allocates nothing.
+//! A display and clients in a steady state: measures the cost of a decision, and tests that it allocates nothing.
 
 use upbeat_timing::conductor::{Action, Conductor, PacerId};
 use upbeat_timing::output::{Composed, OutputMachine};
@@ -13,7 +13,7 @@ const LEAD: Span = Span::from_micros(600);
 const COMPOSE: Span = Span::from_micros(300);
 const COST: Span = Span::from_micros(700);
 
-/// One output and its clients, refresh after refresh.
+/// An output and its clients, refresh after refresh.
 pub struct Session {
     pub conductor: Conductor,
     pub now: Instant,
@@ -37,7 +37,7 @@ impl Session {
         Session { conductor, now: start, pacers, called: Vec::with_capacity(clients), refreshes: 0 }
     }
 
-    /// Everything that the core decides in one refresh: callbacks, commits, the latch, light.
+    /// All decisions of one refresh: callbacks, commits, the latch, light.
     pub fn refresh(&mut self) {
         loop {
             while let Some(action) = self.conductor.poll_action(self.now) {

@@ -1,48 +1,48 @@
-//! How it goes: drops and latency, from what became of the frames.
+//! Drops and latency of an example, from the results of its frames.
 
 use std::collections::VecDeque;
 
 use upbeat_client::{FrameTarget, Outcome, PacerEvent, TargetId};
 use upbeat_timing::time::{Instant, Span};
 
-/// Frames that the shown latency is the middle of: about a second.
+/// Number of frames in the shown median latency: about a second.
 const RECENT: usize = 60;
 
 #[derive(Debug, Default)]
 pub struct Figures {
-    /// When drawing of frames that are not over began.
+    /// When drawing of each unfinished frame began.
     begun: VecDeque<(TargetId, Instant)>,
     shown_at: Option<Instant>,
     latencies: VecDeque<Span>,
     pub committed: u32,
     pub shown: u32,
-    /// Of those, at the refresh that they were drawn for.
+    /// Number of `shown` frames that were light at their target.
     pub on_time: u32,
     pub discarded: u32,
-    /// Refreshes without a new frame between two with one.
+    /// Refreshes without a new frame between two shown frames.
     pub drops: u64,
-    /// How often targets were taken back.
+    /// How often targets were revoked.
     pub revoked: u32,
 }
 
 impl Figures {
-    /// A frame is begun: it knows the input until now.
+    /// Records the start of a frame: its input is as old as `now`.
     pub fn begun(&mut self, target: FrameTarget, now: Instant) {
         self.begun.push_back((target.id, now));
     }
 
-    /// What the pacer told.
+    /// Handles an event of the pacer.
     pub fn event(&mut self, event: &PacerEvent) {
         match event {
             PacerEvent::Ended { target, outcome } => self.ended(target, outcome),
-            // What was revoked or cancelled may never be committed.
+            // A cancelled frame may never be committed.
             PacerEvent::Cancelled { first } => self.begun.retain(|(id, _)| id < first),
             PacerEvent::Revoked { .. } => self.revoked += 1,
             PacerEvent::Effective(_) => {}
         }
     }
 
-    /// Nothing moved for a while: what was not shown then was not dropped.
+    /// Resets the drop counter's reference, because refreshes without motion are no drops.
     pub fn paused(&mut self) {
         self.shown_at = None;
     }
@@ -71,20 +71,20 @@ impl Figures {
         self.latencies.extend(begun.map(|begun| at - begun));
     }
 
-    /// From beginning to draw to light: the middle of the last second's.
+    /// From the start of drawing to light: the median of the last second.
     pub fn latency(&self) -> Option<Span> {
         let mut sorted: Vec<Span> = self.latencies.iter().copied().collect();
         sorted.sort();
         sorted.get(sorted.len() / 2).copied()
     }
 
-    /// For the screen.
+    /// The figures as text on screen.
     pub fn words(&self) -> String {
         let latency = self.latency().map_or("-".to_owned(), |latency| format!("{:.1} ms", latency.as_millis_f64()));
         format!("drops {}   latency {latency}", self.drops)
     }
 
-    /// For the end.
+    /// Prints the figures at the end.
     pub fn report(&self, name: &str) {
         println!(
             "{name}: {} frames, {} shown, {} of them on time, {} discarded, {} drops, {} times revoked, latency {}",

@@ -1,5 +1,5 @@
-//! What the examples have in common: a window of fixed size on shared memory, a picture to draw into, and figures of how
-//! it goes. What they are about, which moment a frame is drawn for, is in each of them.
+//! Code that the examples share: a window of fixed size on shared memory, a picture to draw into, and figures of drops
+//! and latency. Each example itself chooses the moment for which a frame is drawn.
 #![allow(dead_code, reason = "each example uses some of it")]
 
 pub mod figures;

@@ -1,20 +1,20 @@
-//! How the window is paced: an option, and a key that changes it.
+//! The pacing of an example's window: a command-line option, and a key that changes it.
 
 use clap::ValueEnum;
 use upbeat_client::{Effective, Pacing, PacingOptions, Reason};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// Told at each refresh to draw for the next
+    /// Callback at each refresh, for the next refresh
     Vsync,
-    /// Told as late as it fits
+    /// Callback as late as possible
     JustInTime,
     /// Several frames ahead of the display
     Ahead,
 }
 
 impl Mode {
-    /// What the key makes of it.
+    /// The next pacing, for the key.
     pub fn next(self) -> Self {
         match self {
             Mode::Vsync => Mode::JustInTime,
@@ -23,8 +23,8 @@ impl Mode {
         }
     }
 
-    /// What the compositor is asked for. All that the examples draw is either predicted or needs no input, so that
-    /// input is no reason to stop drawing ahead.
+    /// The options for the compositor. Input is no reason to stop drawing ahead, because everything that the examples
+    /// draw is either predicted or needs no input.
     pub fn options(self, ahead_limit: u32) -> PacingOptions {
         let pacing = match self {
             Mode::Vsync => Pacing::Vsync,
@@ -35,7 +35,7 @@ impl Mode {
     }
 }
 
-/// What is in force, in words.
+/// The pacing in force and its reason, as text.
 pub fn words(effective: Effective) -> String {
     let pacing = match effective.pacing {
         Pacing::Vsync => "vsync".to_owned(),

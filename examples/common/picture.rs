@@ -2,9 +2,9 @@
 
 use font8x8::UnicodeFonts as _;
 
-/// Edge of a dot of the font in pixels: readable on a picture of the screen too.
+/// Edge of a dot of the font in pixels: large enough to be readable in a photo of the screen.
 const DOT: i32 = 2;
-/// From one letter to the next, and from one line to the next.
+/// Distance of letters and of lines, in pixels.
 pub const LETTER: i32 = 8 * DOT;
 
 /// An image: `0x00RRGGBB`, row by row.
@@ -24,7 +24,7 @@ impl Picture {
         self.pixels.fill(colour);
     }
 
-    /// Part of a row, as far as it lies inside.
+    /// Fills a part of a row, clipped to the picture.
     fn span(&mut self, left: i32, right: i32, y: i32, colour: u32) {
         let inside = |x: i32| (x.max(0) as usize).min(self.width);
         let (left, right) = (inside(left), inside(right));
@@ -48,7 +48,7 @@ impl Picture {
         }
     }
 
-    /// Another picture, each of its pixels `scale` wide and high, with its corner at (`x`, `y`).
+    /// Draws another picture, scaled by `scale`, with its corner at (`x`, `y`).
     pub fn place(&mut self, other: &Picture, (x, y): (f64, f64), scale: f64) {
         let range = |start: f64, length: usize, most: usize| {
             let end = (start + length as f64 * scale).ceil().clamp(0.0, most as f64) as usize;
@@ -66,7 +66,7 @@ impl Picture {
         }
     }
 
-    /// Letters on a dark ground, one line.
+    /// Draws a line of text on a dark ground.
     pub fn text(&mut self, (x, y): (i32, i32), text: &str, colour: u32) {
         let length = text.chars().count() as i32;
         self.rectangle((x - DOT, y - DOT), (length * LETTER + 2 * DOT, LETTER + 2 * DOT), 0x0010_1418);

@@ -1,4 +1,4 @@
-//! The window's buffers, and how a picture gets into one: from any thread.
+//! The window's buffers, and how any thread commits a picture.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use wayland_client::{Connection, Dispatch, QueueHandle};
 
 use super::picture::Picture;
 
-/// Which buffers the compositor does not hold.
+/// The buffers that the compositor has released.
 #[derive(Debug, Default)]
 pub struct Free {
     buffers: Mutex<Vec<usize>>,
@@ -22,7 +22,7 @@ pub struct Free {
 }
 
 impl Free {
-    /// The compositor gave this one back.
+    /// Handles `wl_buffer.release`.
     pub fn give(&self, buffer: usize) {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
         self.more.notify_one();
@@ -32,7 +32,7 @@ impl Free {
         !self.buffers.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// One of them; waits for it at most so long.
+    /// Takes a free buffer; waits at most `patience`.
     pub fn take(&self, patience: Duration) -> Option<usize> {
         let buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.more.wait_timeout_while(buffers, patience, |buffers| buffers.is_empty());
@@ -77,7 +77,7 @@ impl Screen {
         Ok(Screen { size, connection: connection.clone(), surface, buffers, memory, free })
     }
 
-    /// Commits a picture in this buffer as the frame for this target.
+    /// Commits a picture in this buffer as the frame of this target.
     pub fn show(&self, buffer: usize, picture: &Picture, pacer: &FramePacer, target: FrameTarget) -> io::Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(&picture.pixels);
         self.memory.write_all_at(bytes, (buffer * bytes.len()) as u64)?;

@@ -1,4 +1,4 @@
-//! How an example waits for its compositor.
+//! Waiting for Wayland events with a deadline.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 use wayland_client::EventQueue;
 
-/// Sends what was requested, and waits until something was read and heard, or until `until`.
+/// Flushes requests, then waits until events were dispatched or the time is `until`.
 pub fn wait<Heard>(queue: &mut EventQueue<Heard>, heard: &mut Heard, until: Option<Instant>) -> anyhow::Result<()> {
     if queue.dispatch_pending(heard)? > 0 {
         return Ok(());

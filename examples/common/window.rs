@@ -1,4 +1,4 @@
-//! A window of fixed size, and what its user does to it.
+//! A window of fixed size, and its input.
 
 use std::sync::Arc;
 
@@ -18,7 +18,6 @@ pub const ESCAPE: u32 = 1;
 pub const Q: u32 = 16;
 pub const P: u32 = 25;
 
-/// What the user did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Input {
     Key(u32),
@@ -26,11 +25,11 @@ pub enum Input {
         x: f64,
         y: f64,
     },
-    /// A button of the pointer, whichever.
+    /// Any button of the pointer.
     Button {
         pressed: bool,
     },
-    /// Turned the wheel, in its logical pixels: 15 are one click; up is negative.
+    /// Wheel movement in logical pixels: 15 for a click; up is negative.
     Scroll {
         at: Instant,
         by: f64,
@@ -55,7 +54,7 @@ pub struct Window {
     heard: Heard,
 }
 
-/// What events tell.
+/// State that events update.
 struct Heard {
     free: Arc<Free>,
     inputs: Vec<Input>,
@@ -64,7 +63,7 @@ struct Heard {
 }
 
 impl Window {
-    /// Opens it. It is seen with the first frame. `predict`: as if the compositor sent no targets.
+    /// Opens the window; it appears with its first frame. `predict` ignores the compositor's targets.
     pub fn open(name: &str, size: (usize, usize), buffers: usize, predict: bool) -> anyhow::Result<Self> {
         let connection = Connection::connect_to_env()?;
         let (globals, queue) = registry_queue_init::<Heard>(&connection)?;
@@ -93,7 +92,7 @@ impl Window {
         Ok(window)
     }
 
-    /// Where the devices on it will be.
+    /// Predicted positions of the devices on the window.
     pub fn predicted_input(&self) -> PredictedInput {
         PredictedInput::new(&self.connection, &self.globals, &self.screen.surface)
     }
@@ -102,18 +101,18 @@ impl Window {
         !self.heard.closed
     }
 
-    /// What the user did since it was asked last.
+    /// The input events since the last call.
     pub fn inputs(&mut self) -> Vec<Input> {
         std::mem::take(&mut self.heard.inputs)
     }
 
-    /// Waits until something was read, or until `until`.
+    /// Waits until events were dispatched or the time is `until`.
     pub fn wait(&mut self, until: Option<Instant>) -> anyhow::Result<()> {
         super::waiting::wait(&mut self.queue, &mut self.heard, until)
     }
 }
 
-/// An event's time: milliseconds that wrap, near now.
+/// The time of an event in wrapping milliseconds: the value nearest to now.
 fn moment(millis: u32) -> Instant {
     let now = MonotonicClock.now();
     let ago = now.as_wayland_millis().wrapping_sub(millis) as i32;

@@ -1,6 +1,6 @@
 //! Pixels, and a few shapes with soft edges.
 
-/// A colour: red, green and blue from 0 to 255, and how much of it covers what is below, from 0 to 1.
+/// A colour: red, green and blue from 0 to 255, and its opacity from 0 to 1.
 #[derive(Clone, Copy)]
 pub struct Paint {
     pub rgb: [f32; 3],
@@ -34,7 +34,7 @@ impl Canvas {
         self.pixels.as_flattened()
     }
 
-    /// Fills the whole image from the colour of the top to that of the bottom.
+    /// Fills the image with a vertical gradient.
     pub fn gradient(&mut self, top: [f32; 3], bottom: [f32; 3]) {
         let height = self.height.max(1) as f32;
         for (y, row) in self.pixels.chunks_exact_mut(self.width.max(1)).enumerate() {
@@ -44,7 +44,7 @@ impl Canvas {
         }
     }
 
-    /// Lays paint over one pixel.
+    /// Blends paint over a pixel.
     fn blend(&mut self, x: usize, y: usize, paint: Paint) {
         let pixel = &mut self.pixels[y * self.width + x];
         for (byte, part) in pixel.iter_mut().zip([paint.rgb[2], paint.rgb[1], paint.rgb[0]]) {
@@ -53,7 +53,7 @@ impl Canvas {
         }
     }
 
-    /// Lays paint over whatever `cover` (0 to 1) says, within a box around a point.
+    /// Blends paint within a box around a point; `cover` is the coverage of each pixel, from 0 to 1.
     fn shape(&mut self, centre: (f32, f32), reach: f32, paint: Paint, cover: impl Fn(f32, f32) -> f32) {
         let range = |middle: f32, end: usize| {
             let low = (middle - reach).floor().clamp(0.0, end as f32) as usize;
@@ -70,7 +70,7 @@ impl Canvas {
         }
     }
 
-    /// A disc that ends within one pixel.
+    /// A disc with an edge one pixel wide.
     pub fn disc(&mut self, centre: (f32, f32), radius: f32, paint: Paint) {
         self.shape(centre, radius + 1.0, paint, |x, y| radius + 0.5 - (x - centre.0).hypot(y - centre.1));
     }
@@ -83,7 +83,7 @@ impl Canvas {
         });
     }
 
-    /// A circle drawn with a pen of the given width.
+    /// A circle with a line of the given width.
     pub fn ring(&mut self, centre: (f32, f32), radius: f32, width: f32, paint: Paint) {
         self.shape(centre, radius + width, paint, |x, y| {
             let off = ((x - centre.0).hypot(y - centre.1) - radius).abs();
@@ -103,7 +103,7 @@ impl Canvas {
         });
     }
 
-    /// A ribbon from edge to edge whose middle lies at `curve(x)`; it fades upwards and downwards.
+    /// A ribbon from edge to edge around `curve(x)`; it fades upwards and downwards.
     pub fn ribbon(&mut self, curve: impl Fn(f32) -> f32, reach: f32, paint: Paint) {
         for x in 0..self.width {
             let middle = curve(x as f32);

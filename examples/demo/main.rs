@@ -1,13 +1,13 @@
-//! A window to look at: a metronome, drawn for the moment at which it will be seen.
+//! A demo window: a metronome, drawn for the moment at which its frame is shown.
 //!
 //! ```text
 //! cargo run --release --example demo -- [--seconds N]
 //! ```
-//! Click for rings; up and down change the tempo; Escape or q ends it, as closing the window does, or N seconds.
+//! Click for rings; up and down change the tempo. Escape, q, closing the window or N seconds end it.
 //!
 //! It is also the smallest client that animates *by presentation time*. Each frame callback is answered with the
-//! picture of the refresh that the frame can reach: the last refresh that `wp_presentation` told of plus a whole number
-//! of refreshes. A frame that is late is thus a frame shown twice, never motion that jerks.
+//! picture of the refresh that the frame can reach. That is the last refresh in a `wp_presentation` event plus a whole
+//! number of refreshes. So a late frame is shown twice, and the motion never jerks.
 //!
 //! It draws into `wl_shm` with the CPU and needs nothing but wayland-client.
 

@@ -1,4 +1,4 @@
-//! The window's side of the protocols: globals, buffers, callbacks, presentation times and input.
+//! The window's Wayland protocols: globals, buffers, callbacks, presentation times and input.
 
 use std::error::Error;
 use std::fs::File;
@@ -19,22 +19,22 @@ use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_ba
 use crate::canvas::Canvas;
 use crate::scene::Scene;
 
-/// The size unless the compositor wants another, in pixels.
+/// Size in pixels if the compositor leaves it to the client.
 const SIZE: (i32, i32) = (960, 600);
 
-/// The refresh interval until the compositor has told the true one, in seconds.
+/// The refresh interval in seconds until the compositor sends the true one.
 const USUAL_INTERVAL: f64 = 1.0 / 60.0;
 
-/// Evdev codes of the keys that do something.
+/// Evdev codes of the used keys.
 const ESCAPE: u32 = 1;
 const Q: u32 = 16;
 const UP: u32 = 103;
 const DOWN: u32 = 108;
 
-/// How much a key changes the tempo, in beats a minute.
+/// Change of the tempo by a key, in beats a minute.
 const TEMPO_STEP: f64 = 6.0;
 
-/// The time in seconds on the clock that `wp_presentation` names.
+/// The time in seconds on the clock of `wp_presentation`.
 pub fn clock(id: u32) -> f64 {
     let realtime = id == ClockId::Realtime as u32;
     let time = clock_gettime(if realtime { ClockId::Realtime } else { ClockId::Monotonic });
@@ -48,7 +48,7 @@ struct Buffer {
     busy: bool,
 }
 
-/// The window and all that it knows.
+/// The window and its state.
 pub struct Window {
     compositor: wl_compositor::WlCompositor,
     shm: wl_shm::WlShm,
@@ -60,10 +60,10 @@ pub struct Window {
     canvas: Canvas,
     scene: Scene,
     clock_id: u32,
-    /// The last refresh that a frame was shown at, in seconds.
+    /// The last refresh that showed a frame, in seconds.
     shown: Option<f64>,
     interval: f64,
-    /// Frames drawn, shown, and thrown away by the compositor.
+    /// Numbers of drawn, shown and discarded frames.
     counts: [u32; 3],
     configured: bool,
     callback_pending: bool,
@@ -71,14 +71,14 @@ pub struct Window {
 }
 
 impl Window {
-    /// Binds what is needed and opens the window.
+    /// Binds the globals and opens the window.
     pub fn open(connection: &Connection, queue: &mut EventQueue<Self>) -> Result<Self, Box<dyn Error>> {
         let (globals, mut setup) = registry_queue_init::<Setup>(connection)?;
         setup.roundtrip(&mut Setup)?;
         let handle = queue.handle();
         let compositor: wl_compositor::WlCompositor = globals.bind(&handle, 4..=6, ())?;
         let shell: xdg_wm_base::XdgWmBase = globals.bind(&handle, 1..=6, ())?;
-        // Without a seat there is just nobody to react to; without presentation times the clock has to do.
+        // Without a seat there is no input; without presentation times `next_light` uses only the clock.
         let _: Option<wl_seat::WlSeat> = globals.bind(&handle, 1..=7, ()).ok();
         let surface = compositor.create_surface(&handle, ());
         let toplevel = shell.get_xdg_surface(&surface, &handle, ()).get_toplevel(&handle, ());
@@ -113,13 +113,13 @@ impl Window {
         self.clock_id
     }
 
-    /// Says how it went.
+    /// Prints the numbers of frames.
     pub fn report(&self) {
         let [drawn, shown, discarded] = self.counts;
         println!("demo: {drawn} frames drawn, {shown} shown, {discarded} thrown away");
     }
 
-    /// When a frame that is drawn now will be seen.
+    /// When a frame that is drawn now will be light, in seconds.
     fn next_light(&self) -> f64 {
         let now = clock(self.clock_id);
         let Some(shown) = self.shown else { return now + self.interval };
@@ -380,7 +380,7 @@ delegate_noop!(Window: ignore wl_shm::WlShm);
 delegate_noop!(Window: ignore wl_shm_pool::WlShmPool);
 delegate_noop!(Window: ignore wl_surface::WlSurface);
 
-/// What is only needed until the globals are known.
+/// Dispatch state until the globals are known.
 struct Setup;
 
 impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Setup {

@@ -1,25 +1,25 @@
-//! What is seen at a moment: a metronome before drifting light. Everything is a function of time, never of how many
-//! frames were drawn before.
+//! The picture at a moment: a metronome before drifting light. Everything is a function of time, never of the number of
+//! frames drawn before.
 
 use std::f32::consts::{PI, TAU};
 
 use crate::canvas::{Canvas, Paint};
 
-/// How long a click's ring is seen, in seconds.
+/// Lifetime of a click's ring, in seconds.
 const RING_SECONDS: f64 = 1.2;
 
-/// How far the metronome swings to each side, in radians.
+/// Swing of the metronome to each side, in radians.
 const SWING: f32 = 0.55;
 
-/// What the input has made of the scene. Times are in seconds on the presentation clock.
+/// State that input changes. Times are in seconds on the presentation clock.
 pub struct Scene {
-    /// Beats a minute.
+    /// In beats a minute.
     pub tempo: f64,
-    /// Where the pointer is, if it is over the window.
+    /// Position of the pointer, if it is over the window.
     pub pointer: Option<(f32, f32)>,
-    /// Where and when there were clicks.
+    /// Positions and times of clicks.
     rings: Vec<((f32, f32), f64)>,
-    /// The beat that `since` stands for: a change of tempo does not jump.
+    /// The beat at `since`, so that a change of tempo does not jump.
     beat: f64,
     since: f64,
 }
@@ -43,7 +43,7 @@ impl Scene {
         self.beat + (now - self.since) * self.tempo / 60.0
     }
 
-    /// Draws what is to be seen at `now`.
+    /// Draws the picture for `now`.
     pub fn draw(&mut self, canvas: &mut Canvas, now: f64) {
         canvas.gradient([22.0, 26.0, 40.0], [44.0, 34.0, 62.0]);
         draw_light(canvas, now);
@@ -77,7 +77,7 @@ impl Scene {
             let fade = 0.16 / f32::from(ghost);
             canvas.disc(tip(beat - f64::from(ghost) * 0.035), 20.0, Paint::new(255, 180, 120, fade));
         }
-        // The light of the beat: at once when the hand passes the middle, gone before the next.
+        // The flash of the beat: full when the hand passes the middle, gone before the next beat.
         let since_beat = (beat.rem_euclid(1.0)) as f32;
         canvas.glow(pivot, length * 0.6, Paint::new(255, 170, 110, 0.5).faded((1.0 - since_beat).powi(4)));
         let end = tip(beat);

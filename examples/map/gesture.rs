@@ -1,33 +1,33 @@
-//! Zooming by the wheel or by two fingers, and which zoom a frame is to show that is seen later.
+//! Zooming by the wheel or by two fingers, and the predicted zoom at the light of a frame.
 //!
 //! ```text
 //!  log distance                        ○ predicted for the frame's time
 //!        ×     ×    ×               ·
-//!    ×                     ·    ·        ── after the last event: no further than it can be known
+//!    ×                     ·    ·        ── after the last event, up to the horizon
 //!  ─────────────────────┼──────────────▶
 //!                      now
 //! ```
-//! A wheel is a pair of fingers whose distance doubles with so many clicks: both are predicted in the same way, by the
-//! zoom distance predictor of D-VSync 6.5.
+//! A wheel acts like a pair of fingers whose distance doubles with some clicks. So both are predicted in the same way,
+//! by the zoom distance predictor of D-VSync 6.5.
 
 use upbeat_timing::input_prediction::PinchDistance;
 use upbeat_timing::time::{Instant, Span};
 
 use super::common::window::Input;
 
-/// A gesture without an event for so long is over: longer than between two clicks of a wheel that is turned slowly.
+/// Time without an event that ends a gesture: longer than between two clicks of a slow wheel.
 const REST: Span = Span::from_millis(200);
-/// Nothing is predicted further than this from the last event: more than is drawn ahead, less than a change of mind.
+/// Longest prediction after the last event: longer than frames are drawn ahead, shorter than a change of mind.
 const HORIZON: Span = Span::from_millis(80);
-/// How long the picture takes from what was predicted to what came.
+/// Time of the transition from the predicted to the true zoom.
 const SETTLE: Span = Span::from_millis(150);
 /// Logical pixels of the wheel that double the scale: four clicks.
 const DOUBLES: f64 = 60.0;
-/// The distance that stands for a wheel at rest, in pixels; any will do.
+/// Arbitrary finger distance that stands for a wheel at rest, in pixels.
 const WHEEL: f64 = 200.0;
 const ZOOM: (f64, f64) = (2.0, 16.0);
 
-/// What part of the map is seen.
+/// The visible part of the map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
     /// The middle; the map is 1 wide and high.
@@ -43,9 +43,9 @@ struct Gesture {
     last: f64,
     at: Instant,
     from: View,
-    /// The place that stays where it is, in pixels from the middle.
+    /// The fixed point of the zoom, in pixels from the middle.
     anchor: (f64, f64),
-    /// Fingers were lifted.
+    /// A finger was lifted.
     is_over: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Zooming {
     gesture: Option<Gesture>,
     pointer: (f64, f64),
     fingers: Vec<(i32, (f64, f64))>,
-    /// From a zoom that was shown, since when.
+    /// The shown view from which the transition starts, and its start.
     settling: Option<(View, Instant)>,
 }
 
@@ -64,12 +64,12 @@ pub struct Zooming {
 pub const TILE: usize = 128;
 
 impl View {
-    /// Pixels that the whole map is wide.
+    /// Width of the whole map in pixels.
     pub fn scale(self) -> f64 {
         TILE as f64 * self.zoom.exp2()
     }
 
-    /// Closer by `by`, around a place in pixels from the middle.
+    /// Zooms in by `by` around a point, in pixels from the middle.
     fn zoomed(self, by: f64, anchor: (f64, f64)) -> View {
         let zoom = (self.zoom + by).clamp(ZOOM.0, ZOOM.1);
         let moved = 1.0 / self.scale() - 1.0 / View { zoom, ..self }.scale();
@@ -105,12 +105,12 @@ impl Zooming {
         self.gesture.is_some()
     }
 
-    /// Whether what is seen changes by itself.
+    /// Whether the view changes without input.
     pub fn moves(&self, now: Instant) -> bool {
         self.is_going_on() || self.settling.is_some_and(|(_, since)| now < since + SETTLE)
     }
 
-    /// When the gesture is over if nothing more comes.
+    /// When the gesture ends if no further event arrives.
     pub fn ends(&self) -> Option<Instant> {
         self.gesture.as_ref().map(|gesture| if gesture.is_over { gesture.at } else { gesture.at + REST })
     }
@@ -140,7 +140,7 @@ impl Zooming {
         }
     }
 
-    /// The next distance of a gesture; of its first, that before it.
+    /// Adds a distance to the gesture. `first` is the distance before the gesture, used when it begins.
     fn observe(&mut self, at: Instant, distance: f64, first: f64, place: (f64, f64)) {
         let from = self.view(at);
         let anchor = (place.0 - self.size.0 / 2.0, place.1 - self.size.1 / 2.0);
@@ -151,7 +151,7 @@ impl Zooming {
         self.settling = None;
     }
 
-    /// Whether the gesture is over by now.
+    /// Ends the gesture if its time is over; true if it ended.
     pub fn end(&mut self, now: Instant) -> bool {
         let is_over = self.ends().is_some_and(|end| end <= now);
         if is_over {
@@ -167,7 +167,7 @@ impl Zooming {
         }
     }
 
-    /// What is seen at `at`.
+    /// The visible part at `at`.
     pub fn view(&self, at: Instant) -> View {
         if let Some(gesture) = &self.gesture {
             return gesture.predicted(at);

@@ -1,13 +1,13 @@
-//! A map that is drawn ahead while it is zoomed, although nobody knows yet where the fingers will be.
+//! A map that is drawn ahead during a zoom, although the fingers' positions are not known yet.
 //!
 //! ```text
 //! cargo run --release --example map          wheel, or two fingers; P switches the pacing, Q ends it
 //! ```
 //!
-//! Crossing from one level of tiles to the next makes frames heavy, just when everybody looks. So while the gesture
-//! goes on the map is drawn several frames ahead, each with the zoom that the fingers are predicted to have made by its
-//! display time (`gesture`). When they stop, what was drawn for a future that does not come is called back, and the rest
-//! is drawn just in time. A map that rests draws nothing.
+//! New tiles make frames heavy just when a zoom crosses from one level to the next. So during the gesture the map is
+//! drawn several frames ahead, each with the zoom that is predicted for its display time (`gesture`). When the fingers
+//! stop, the frames drawn for a wrong prediction are cancelled, and the rest is drawn just in time. A map at rest draws
+//! nothing.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -33,13 +33,13 @@ const SIZE: (usize, usize) = (640, 480);
 /// P switches the pacing, Q or Escape ends it.
 #[derive(Parser)]
 struct Options {
-    /// How frames are paced always; otherwise ahead while it is zoomed, and just in time when not
+    /// Fixed pacing of frames; default: ahead during a zoom, otherwise just in time
     #[arg(long, value_enum)]
     pacing: Option<Mode>,
-    /// How many frames may be under way when drawn ahead
+    /// How many frames may be in flight when drawn ahead
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
     ahead: u32,
-    /// What drawing one tile takes at least, in milliseconds
+    /// Least time to draw one tile, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 5)]
     tile_cost: u64,
 }
@@ -51,13 +51,13 @@ struct Map {
     tiles: Tiles,
     picture: Picture,
     figures: Figures,
-    /// Always this one, by option or by key.
+    /// Fixed pacing, by option or by key.
     chosen: Option<Mode>,
-    /// What the compositor was asked for last.
+    /// The pacing that was requested last.
     asked: Option<Mode>,
-    /// There was no buffer for it yet.
+    /// A target for which no buffer was free.
     waiting: Option<FrameTarget>,
-    /// The last frame that was seen.
+    /// The last target that was shown.
     seen: TargetId,
     is_dirty: bool,
     called_back: u32,
@@ -106,7 +106,7 @@ impl Map {
             }
         }
         if self.zooming.end(self.window.pacer.now()) {
-            // The fingers rest: what was drawn for where they would have gone is wrong.
+            // The fingers rest, so frames that were drawn for further motion are wrong.
             self.window.pacer.cancel_from(TargetId(self.seen.0 + 1));
             self.waiting = None;
             self.is_dirty = true;
@@ -124,7 +124,7 @@ impl Map {
         }
     }
 
-    /// Asks for the pacing that suits, with the next frame.
+    /// Requests the pacing that suits the gesture, from the next frame on.
     fn choose_pacing(&mut self) {
         let suits = if self.zooming.is_going_on() { Mode::Ahead } else { Mode::JustInTime };
         let mode = self.chosen.unwrap_or(suits);
@@ -153,10 +153,10 @@ impl Map {
         }
     }
 
-    /// What is to be seen at `present`.
+    /// Draws the picture for `present`.
     fn draw(&mut self, present: Instant) {
         let view = self.zooming.view(present);
-        // Tiles that are not there yet make another frame.
+        // Tiles that are still missing need another frame.
         self.is_dirty = !self.tiles.draw(&mut self.picture, view);
         let lines = [
             words(self.window.pacer.effective()),

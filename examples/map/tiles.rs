@@ -1,4 +1,4 @@
-//! The map's tiles: expensive to draw, kept once they are.
+//! The map's tiles: expensive to draw, therefore cached.
 
 use std::collections::HashMap;
 use std::thread::sleep;
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use super::common::picture::Picture;
 use super::gesture::{TILE, View};
 
-/// How many a frame may draw; the others are shown coarser until their turn comes.
+/// New tiles in a frame; for the other missing tiles coarser ones are shown until their turn comes.
 const A_FRAME: usize = 3;
-/// How many are kept: 32 MiB.
+/// Number of cached tiles: 32 MiB.
 const MOST: usize = 512;
-/// Octaves of the landscape: finer than this nothing changes.
+/// Octaves of the landscape's noise: more would not be visible.
 const OCTAVES: u32 = 16;
 /// The height of the water.
 const SHORE: f64 = 0.55;
@@ -29,7 +29,7 @@ impl Tiles {
         Tiles { cost, kept: HashMap::new() }
     }
 
-    /// Draws what is seen. Whether all of it was there.
+    /// Draws the visible tiles; true if none is missing.
     pub fn draw(&mut self, picture: &mut Picture, view: View) -> bool {
         let level = view.zoom.round() as u32;
         let (mut visible, scale, corner) = visible(picture, view, level);
@@ -52,7 +52,7 @@ impl Tiles {
         missing.len() <= A_FRAME
     }
 
-    /// The tile, or the part of a coarser one that is there.
+    /// Draws a tile, or the part of a cached coarser tile.
     fn show(&self, picture: &mut Picture, place: Place, scale: f64, corner: (f64, f64)) {
         let (x, y) = position(place, scale, corner);
         if let Some(tile) = self.kept.get(&place) {
@@ -88,7 +88,7 @@ impl Tiles {
     }
 }
 
-/// The tiles of a level that are seen, how large a pixel of theirs is, and where the map's corner is.
+/// The visible tiles of a level, the scale of their pixels, and the position of the map's corner.
 fn visible(picture: &Picture, view: View, level: u32) -> (Vec<Place>, f64, (f64, f64)) {
     let scale = (view.zoom - f64::from(level)).exp2();
     let (width, height) = (picture.width as f64, picture.height as f64);
@@ -106,10 +106,10 @@ fn position((_, column, row): Place, scale: f64, corner: (f64, f64)) -> (f64, f6
     (corner.0 + column as f64 * edge, corner.1 + row as f64 * edge)
 }
 
-/// A place where there is something to be seen however close one comes: where land and water meet.
+/// A point with detail at every zoom: where land and water meet.
 pub fn coast() -> (f64, f64) {
     let places = (0..4_000).map(|step| (0.3 + f64::from(step) * 1e-4, 0.5));
-    // From afar, and from as near as can be.
+    // Compare the height at the coarsest and at the finest level.
     let off = |place: &(f64, f64)| -> f64 {
         [7, OCTAVES].map(|octaves| (height(place.0, place.1, octaves) - SHORE).abs()).iter().sum()
     };
@@ -126,7 +126,7 @@ fn height(x: f64, y: f64, octaves: u32) -> f64 {
     height
 }
 
-/// Its colour at a point of the map.
+/// The colour at a point of the map.
 fn landscape(x: f64, y: f64, octaves: u32) -> u32 {
     let height = height(x, y, octaves);
     let mix = |from: [f64; 3], to: [f64; 3], share: f64| {
@@ -151,7 +151,7 @@ fn noise(x: f64, y: f64, seed: u32) -> f64 {
     top + (bottom - top) * down
 }
 
-/// A number between 0 and 1 that looks like chance.
+/// A pseudo-random number between 0 and 1.
 fn scatter(x: i64, y: i64, seed: u32) -> f64 {
     let mut bits = (x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (y as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
     bits = (bits ^ u64::from(seed) << 32).wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -1,12 +1,12 @@
-//! What is in the feed.
+//! Draws the contents of the feed.
 
 use upbeat_client::Region;
 
 use crate::common::picture::{LETTER, Picture};
 
-/// Height of an entry of the feed; each has a colour of its own.
+/// Height of an entry of the feed in pixels; each entry has a colour of its own.
 const ENTRY: i64 = 90;
-/// Width of a card of the strip.
+/// Width of a card of the strip in pixels.
 const CARD: i64 = 100;
 
 fn colour_of(number: i64) -> u32 {
@@ -14,7 +14,7 @@ fn colour_of(number: i64) -> u32 {
     part(37) << 16 | part(59) << 8 | part(83)
 }
 
-/// A part of the feed.
+/// Draws a part of the feed.
 pub fn feed(picture: &mut Picture, region: Region) {
     picture.fill(0x0018_1c22);
     let entries = region.y.start.div_euclid(ENTRY)..=region.y.end().div_euclid(ENTRY);
@@ -26,23 +26,23 @@ pub fn feed(picture: &mut Picture, region: Region) {
     }
 }
 
-/// What lies above the feed and does not move.
+/// Draws the fixed header above the feed.
 pub fn header(picture: &mut Picture) {
     picture.fill(0x0024_5a8a);
     picture.text((12, 7), "A FEED", 0x00ff_ffff);
 }
 
-/// How far it is.
+/// Draws the scrollbar's thumb.
 pub fn thumb(picture: &mut Picture) {
     picture.fill(0x00d0_d4d8);
 }
 
-/// What the strip lies on.
+/// Draws the background of the strip.
 pub fn shelf(picture: &mut Picture) {
     picture.fill(0x0030_2030);
 }
 
-/// A part of the strip.
+/// Draws a part of the strip.
 pub fn strip(picture: &mut Picture, region: Region) {
     picture.fill(0x0030_2030);
     for card in region.x.start.div_euclid(CARD)..=region.x.end().div_euclid(CARD) {
@@ -52,7 +52,7 @@ pub fn strip(picture: &mut Picture, region: Region) {
     }
 }
 
-/// The picture `number` of the video.
+/// Draws the video's frame `number`.
 pub fn video(picture: &mut Picture, number: u32) {
     picture.fill(0x0000_0000);
     let at = f64::from(number) / 30.0;
@@ -61,7 +61,7 @@ pub fn video(picture: &mut Picture, number: u32) {
     picture.text((8, 180 - LETTER - 8), &format!("{at:.1} S"), 0x00ff_ffff);
 }
 
-/// The caret, which is there or not.
+/// Draws the caret, visible or hidden.
 pub fn caret(picture: &mut Picture, on: bool) {
     picture.fill(if on { 0x00ff_ffff } else { 0x0060_6468 });
 }

@@ -1,13 +1,13 @@
-//! A feed that is longer than its window: tiles in a ring, a video, a caret and a strip that scrolls across, each a content of
-//! its own.
+//! A feed that is longer than its window: a ring of tiles, a video, a caret and a strip that scrolls across. Each of
+//! them is a content of its own.
 //!
 //! ```text
 //! cargo run --release --example scroll       fingers, a wheel, the arrows, Page Down, Home; Q ends it
 //! ```
 //!
-//! Where the compositor has `upbeat_scroll_v1` it moves the feed while this program sleeps; on any other it does so itself, with
-//! the same physics. The video changes thirty times a second and the caret twice: as they are contents of their own, nothing
-//! else is drawn for that.
+//! A compositor with `upbeat_scroll_v1` moves the feed while this program sleeps. On any other compositor the program
+//! moves it itself, with the same physics. The video changes thirty times a second and the caret twice. As they are
+//! contents of their own, nothing else is drawn for them.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -23,25 +23,23 @@ use upbeat_client::{
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 use window::{Key, Window};
 
-/// The window.
 const SIZE: (i32, i32) = (480, 640);
 /// Rows of the feed, and of one of its tiles.
 const FEED: i64 = 40_000;
 const TILE: i64 = 160;
-/// Where the video, the caret and the strip lie in the feed.
+/// Places of the video, the caret and the strip in the feed.
 const VIDEO: Region = region((80, 320), (420, 180));
 const CARET: Region = region((200, 3), (262, 20));
 const STRIP: Region = region((20, 440), (760, 120));
-/// How wide what the strip shows is, and one of its tiles.
+/// Width of the strip's content, and of one of its tiles.
 const STRIP_LENGTH: i64 = 12_000;
 const STRIP_TILE: i64 = 150;
-/// The scrollbar's thumb.
 const THUMB: Region = region((470, 6), (34, 60));
 const HEADER: Region = region((0, 480), (0, 30));
-/// A picture of the video, and a change of the caret.
+/// Time between two frames of the video, and between two changes of the caret.
 const VIDEO_FRAME: Span = Span::from_micros(33_333);
 const BLINK: Span = Span::from_millis(500);
-/// How far an arrow goes, and how long `--demo` waits between two of its steps.
+/// Pixels that an arrow key scrolls, and time between two steps of `--demo`.
 const LINE: i32 = 60;
 const DEMO_STEP: Span = Span::from_millis(1_500);
 
@@ -49,24 +47,24 @@ const fn region(x: (i64, i64), y: (i64, i64)) -> Region {
     Region { x: Extent { start: x.0, length: x.1 }, y: Extent { start: y.0, length: y.1 } }
 }
 
-/// A feed that the compositor scrolls, or this program where it does not.
+/// A feed that the compositor scrolls, or this program if the compositor cannot.
 #[derive(Parser)]
 struct Options {
-    /// Move the feed by this program's own hand, whatever the compositor offers
+    /// Always move the feed in this program, even if the compositor could
     #[arg(long)]
     own: bool,
-    /// Nothing in the feed changes by itself
+    /// Stop the video and the caret
     #[arg(long)]
     still: bool,
-    /// Scroll by itself
+    /// Scroll without input
     #[arg(long)]
     demo: bool,
-    /// End after so many seconds
+    /// End after this number of seconds
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
 }
 
-/// Draws what never changes.
+/// Draws a content that never changes.
 type Draw = fn(&mut common::picture::Picture);
 
 /// A view with tiles.
@@ -76,7 +74,7 @@ struct Tiled {
     ring: TileRing,
     pool: Pool,
     draw: fn(&mut common::picture::Picture, Region),
-    /// What is wanted, and waits for buffers that the compositor has.
+    /// A demand that waits for free buffers.
     due: Option<Demand>,
     renders: u32,
 }
@@ -90,7 +88,7 @@ impl Tiled {
         draw: fn(&mut common::picture::Picture, Region),
     ) -> anyhow::Result<Self> {
         let size = (i64::from(options.size.0), i64::from(options.size.1));
-        // Four times what is seen is more than is wanted at once.
+        // Four times the visible size is more than is demanded at once.
         let slots = TileRing::slots_for(size.0 * size.1 * 4, size, tile).max((size.0 * 4 / tile.0) as usize).min(48);
         let contents = (0..slots).map(|_| view.add_content()).collect::<Result<Vec<_>, _>>()?;
         let pool = window.pool((tile.0 as usize, tile.1 as usize), slots * 2)?;
@@ -98,7 +96,7 @@ impl Tiled {
         Ok(Tiled { view, contents, ring: TileRing::new(tile, slots), pool, draw, due: None, renders: 0 })
     }
 
-    /// Renders what is wanted. Returns whether anything was.
+    /// Renders the demanded tiles. Returns whether there were any.
     fn render(&mut self) -> bool {
         self.due = self.view.next_wanted().or(self.due.take());
         let Some(wanted) = self.due else { return false };
@@ -203,7 +201,7 @@ impl Feed {
         Ok(made)
     }
 
-    /// What the user did, and what the compositor gave back.
+    /// Handles input, and takes back released buffers.
     fn hear(&mut self, window: &mut Window) {
         let heard = window.heard();
         let pools = [&mut self.feed.pool, &mut self.strip.pool, &mut self.video.1, &mut self.caret.1];
@@ -226,7 +224,7 @@ impl Feed {
         }
     }
 
-    /// The next picture of the video and of the caret, when they are due. When something is due again.
+    /// Draws the next frame of the video and of the caret when they are due. Returns when the next is due.
     fn play(&mut self, now: Instant) -> Option<Instant> {
         let mut changed = false;
         let (content, pool, due, number) = &mut self.video;
@@ -254,7 +252,7 @@ impl Feed {
     }
 
     fn render(&mut self) {
-        // What is nested is committed before that around it.
+        // The nested view must be committed before the view around it.
         if self.strip.render() {
             self.strip.view.commit();
         }

@@ -1,4 +1,4 @@
-//! Buffers of one size, and which of them the compositor does not have.
+//! A pool of buffers of one size.
 
 use std::os::fd::AsFd as _;
 
@@ -44,18 +44,18 @@ impl Pool {
         Ok(Pool { memory, picture: Picture::new(width, height), buffers, free: (0..count).collect() })
     }
 
-    /// How many the compositor does not have.
+    /// Number of buffers that the compositor does not hold.
     pub fn free(&self) -> usize {
         self.free.len()
     }
 
-    /// The compositor gave some back, of this pool or others.
+    /// Takes back released buffers; ids of other pools are ignored.
     pub fn take_back(&mut self, released: &[ObjectId]) {
         let index = |id: &ObjectId| self.buffers.iter().position(|buffer| buffer.id() == *id);
         self.free.extend(released.iter().filter_map(index));
     }
 
-    /// A picture in a buffer; `None` if the compositor has all of them.
+    /// Draws a picture into a free buffer; `None` if the compositor holds all of them.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Picture)) -> Option<WlBuffer> {
         let index = self.free.pop()?;
         draw(&mut self.picture);

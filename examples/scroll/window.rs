@@ -1,4 +1,4 @@
-//! The window, and what its user does to it.
+//! The window, and its input.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_ba
 use crate::common::window::{ESCAPE, Q};
 use crate::pixels::Pool;
 
-/// What lies behind all contents.
+/// Colour behind all contents.
 const BACKGROUND: u32 = 0x0018_1c22;
 
 /// Keys that scroll, by their numbers in `linux/input-event-codes.h`.
@@ -44,7 +44,7 @@ impl Key {
     }
 }
 
-/// What was heard since it was asked last.
+/// Events since the last call.
 #[derive(Default)]
 pub struct Heard {
     pub pointer: Vec<wl_pointer::Event>,
@@ -66,7 +66,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Opens it, with its background attached and not committed.
+    /// Opens the window; its background is attached, but not committed.
     pub fn open(name: &str, size: (i32, i32)) -> anyhow::Result<Self> {
         let connection = Connection::connect_to_env()?;
         let (globals, mut queue) = registry_queue_init::<Heard>(&connection)?;
@@ -106,7 +106,7 @@ impl Window {
         std::mem::replace(&mut self.heard, Heard { closed, configured: true, ..Heard::default() })
     }
 
-    /// Waits until something was read, or until `until`.
+    /// Waits until events were dispatched or the time is `until`.
     pub fn wait(&mut self, until: Option<Instant>) -> anyhow::Result<()> {
         crate::common::waiting::wait(&mut self.queue, &mut self.heard, until)
     }

@@ -1,4 +1,4 @@
-//! Two numbers drawn so that they can be read back from recorded pixels: which frame this is, and the newest input in it.
+//! The block code: a frame number and an input event number, drawn so that recorded pixels can be decoded.
 //!
 //! A band of 20 × 5 blocks of 16 × 16 pixels, 320 × 80 in all:
 //!
@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Only the centre of each block is sampled, so a band survives scaling of its edges, colour conversion and rounded
-//! corners. A band whose check fails was torn, half covered, or is not a band; of those that are torn between two codes one in
-//! 65 536 passes it, as with any check of 16 bits. The probe draws one at the top and one at the bottom of its window: when they
+//! corners. A band whose CRC fails was torn, half covered, or is not a band. One torn band in 65 536 passes, as with
+//! any CRC of 16 bits. The probe draws one band at the top and one at the bottom of its window. When the two bands
 //! disagree, the picture was torn between them.
 
 use upbeat_timing::time::{Instant, Span};
@@ -39,22 +39,21 @@ const BITS: usize = COLUMNS * (ROWS - 1);
 /// The unit of a time in a band: fine enough for any error, and 32 bits of it are five days.
 pub const TIME_UNIT: Span = Span::from_micros(100);
 
-/// What a band says.
+/// The decoded content of a band.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Code {
     /// The frame's number, counted from one.
     pub frame: u32,
-    /// The newest input event that the frame answers to; zero before the first. Or the time that its content
-    /// represents, see [`Code::of_time`].
+    /// The newest input event that the frame answers to; zero before the first. Some clients draw a content time here,
+    /// see [`Code::of_time`].
     pub event: u32,
 }
 
-/// A picture to read a band from: XRGB pixels (alpha is ignored), row by row.
+/// Pixels in which a band is searched or read: XRGB (alpha is ignored), row by row.
 #[derive(Clone, Copy, Debug)]
 pub struct PixelView<'a> {
     /// `0xXXRRGGBB`, `stride` of them for each row.
     pub pixels: &'a [u32],
-    /// Width in pixels.
     pub width: usize,
     /// Pixels from one row's start to the next.
     pub stride: usize,
@@ -66,28 +65,28 @@ impl PixelView<'_> {
     }
 }
 
-/// Why no numbers could be read.
+/// Why a band could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Part of the band lies outside the picture.
     #[error("the band does not lie inside the picture")]
     Outside,
     /// The first row is not the finder pattern.
-    #[error("there is no finder row here")]
+    #[error("there is no finder row at this position")]
     NoFinder,
-    /// The check does not fit: torn, covered or damaged.
-    #[error("the check of the band does not fit its numbers")]
+    /// The CRC does not fit: the band is torn, covered or damaged.
+    #[error("the CRC of the band does not match its numbers")]
     Damaged,
 }
 
 impl Code {
-    /// That of a frame whose content represents a moment: its time in [`TIME_UNIT`]s, rounded down, which wraps.
+    /// The code of a frame with a content time: `represents` in [`TIME_UNIT`]s, rounded down; wraps.
     pub fn of_time(frame: u32, represents: Instant) -> Code {
         Code { frame, event: (represents.as_nanos() / TIME_UNIT.as_nanos() as u64) as u32 }
     }
 
-    /// How long before `seen` the moment is that the frame represents; negative if it is later. Off by less than a
-    /// [`TIME_UNIT`], by which it may be too long.
+    /// `seen` minus the frame's content time; negative if the content time is later. Rounding makes it up to one
+    /// [`TIME_UNIT`] too long.
     pub fn age(&self, seen: Instant) -> Span {
         let units = seen.as_nanos() / TIME_UNIT.as_nanos() as u64;
         let rest = Span::from_nanos((seen.as_nanos() % TIME_UNIT.as_nanos() as u64) as i64);
@@ -100,7 +99,7 @@ impl Code {
         self.draw_at(pixels, stride, (0, top), BLOCK);
     }
 
-    /// The same with blocks whose edge is `block` pixels, anywhere.
+    /// Draws a band of blocks with an edge of `block` pixels at any place.
     pub fn draw_at(self, pixels: &mut [u32], stride: usize, (left, top): (usize, usize), block: usize) {
         let bits = self.bits();
         for y in 0..ROWS * block {
@@ -118,7 +117,7 @@ impl Code {
         Self::read_at(picture, (left, top), BLOCK)
     }
 
-    /// The same of one with blocks whose edge is `block` pixels.
+    /// Reads a band of blocks with an edge of `block` pixels.
     pub fn read_at(picture: &PixelView<'_>, (left, top): (usize, usize), block: usize) -> Result<Code, DecodeError> {
         let sample = |row: usize, column: usize| {
             picture.at(left + column * block + block / 2, top + row * block + block / 2).ok_or(DecodeError::Outside)
@@ -137,10 +136,10 @@ impl Code {
         if code.bits() == bits { Ok(code) } else { Err(DecodeError::Damaged) }
     }
 
-    /// The top left corner of the first band in the picture, from the top, that can be read, and what it says.
+    /// Column, row and content of the topmost band that can be read.
     pub fn find(picture: &PixelView<'_>) -> Option<(usize, usize, Code)> {
         let height = picture.pixels.len() / picture.stride.max(1);
-        // The finder is a block high: every BLOCKth row of pixels meets it.
+        // The finder is a block high, so every BLOCKth row of pixels crosses it.
         for y in (BLOCK / 2..height).step_by(BLOCK) {
             for x in 0..picture.width.saturating_sub(WIDTH - 1) {
                 let begins = picture.at(x, y).is_some_and(is_magenta)
@@ -237,7 +236,7 @@ mod tests {
 
         #[test]
         fn whatever_is_wrong_within_sixteen_blocks_is_refused(frame: u32, event: u32, first in 0..BITS, wrong: u16) {
-            // Sixteen bits of check see all that is no longer than they are.
+            // A CRC of 16 bits detects every burst error of up to 16 bits.
             let code = Code { frame, event };
             let mut screen = screen_with(code, 0, 0);
             let flipped = (0..16).map(|bit| (first + bit, wrong >> bit & 1 == 1)).filter(|(place, is)| *is && *place < BITS);
@@ -254,13 +253,13 @@ mod tests {
 
     #[test]
     fn hardly_any_band_torn_between_two_codes_is_taken_for_a_third() {
-        // A check of 16 bits lets through one in 65 536 of those that differ in more places than it has bits.
+        // A CRC of 16 bits lets one longer error in 65 536 pass.
         const TORN: u32 = 200_000;
         let mixed = |number: u32| number.wrapping_mul(0x9e37_79b1).rotate_left(number % 31);
         let mut taken = 0;
         for number in 0..TORN {
             let [before, after] = [2 * number, 2 * number + 1].map(mixed);
-            // Complementing makes the event words, and so the rows above and below the tear, differ.
+            // The complement makes the event words differ as well, and so the rows above and below the tear.
             let [above, below] = [before, after].map(|word| Code { frame: word, event: !word }.bits());
             let untorn_rows = 1 + number as usize % (ROWS - 2);
             let lower = (1u128 << (BITS - untorn_rows * COLUMNS)) - 1;

@@ -1,13 +1,13 @@
-//! What is found out beside a client that is measured, without taking any of its time: the host's noise, and what another
-//! process uses.
+//! Side measurements of a client run that take none of the client's time: scheduling noise of the host, and CPU use of
+//! another process.
 //!
 //! ```text
 //!   start ── warm-up ──► begin ── the client draws ──► end ──► stop
 //!   threads, stacks        └ both take effect at once: no thread is made, and no file is read by the client's thread
 //! ```
 //!
-//! A thread is milliseconds of page faults where all memory is locked, and so are the files of a process on a slow machine:
-//! at the start of what is measured they were the client's one late frame.
+//! Where all memory is locked, making a thread costs milliseconds of page faults. Reading `/proc` is as slow on a slow
+//! machine. At the start of the measured phase this cost the client one late frame, so both happen elsewhere.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -17,19 +17,19 @@ use crate::sentinel::{STACK, Sentinel};
 use crate::statistics::Quantiles;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// Behind everybody else.
+/// The lowest priority, so that reading `/proc` never delays a measured thread.
 const NICENESS: i32 = 19;
 
-/// What was found out.
+/// Results between [`Bystander::begin`] and [`Bystander::end`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
     /// How late a thread that only sleeps was woken.
     pub noise: Option<Quantiles>,
-    /// What the process used, and in how long a time.
+    /// CPU use of the process, and the time between the two readings.
     pub used: Option<(Usage, Span)>,
 }
 
-/// Who finds it out.
+/// Threads that measure beside the client.
 #[derive(Debug)]
 pub struct Bystander {
     sentinel: Sentinel,
@@ -37,30 +37,30 @@ pub struct Bystander {
 }
 
 impl Bystander {
-    /// Makes its threads; they look at the process `pid`, if there is one.
+    /// Starts the threads; `pid` is the process to read, if any.
     pub fn start(pid: Option<u32>) -> Self {
         Bystander { sentinel: Sentinel::start(), reader: pid.and_then(Reader::start) }
     }
 
-    /// From now on it counts.
+    /// Starts the measured phase.
     pub fn begin(&self) {
         self.sentinel.begin();
         self.reader.iter().for_each(Reader::read);
     }
 
-    /// Until now.
+    /// Ends the measured phase.
     pub fn end(&self) {
         self.sentinel.end();
         self.reader.iter().for_each(Reader::read);
     }
 
-    /// Waits for what was found out.
+    /// Joins the threads and returns their results.
     pub fn stop(self) -> Found {
         Found { noise: self.sentinel.stop(), used: self.reader.and_then(Reader::stop) }
     }
 }
 
-/// Reads what a process has used when it is told to, as soon as nobody else wants to run.
+/// A thread of the lowest priority that reads the CPU use of a process on request.
 #[derive(Debug)]
 struct Reader {
     ask: Sender<()>,
@@ -105,7 +105,7 @@ mod tests {
         bystander.end();
         let Found { noise, used } = bystander.stop();
         let (used, elapsed) = used.expect("two readings");
-        // The first may be late, by what a burning thread leaves to others.
+        // The first reading may be late, because the burning thread leaves little CPU time to the reader.
         assert!(used.cpu > Span::ZERO && elapsed > Span::ZERO, "{used:?} in {elapsed}");
         assert!(noise.is_some(), "40 ms are five wake-ups");
     }

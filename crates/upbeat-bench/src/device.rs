@@ -1,7 +1,7 @@
-//! Memory and timelines of a display device, for clients that stand for programs which draw on a GPU.
+//! Dumb buffers and timelines of a DRM device, for bench clients that imitate programs which draw on a GPU.
 //!
-//! Dumb buffers are memory that every display driver has, drawn into with the CPU. A timeline (`drm_syncobj`) is signalled
-//! from user space here, at a moment of one's choice: for a compositor that is what a GPU does that finishes then.
+//! Every display driver offers dumb buffers; the CPU draws into them. A timeline (`drm_syncobj`) is signalled from user
+//! space here, at a chosen moment. A compositor cannot tell it from a GPU that finishes then.
 
 use std::io;
 use std::os::fd::{AsFd, FromRawFd as _, OwnedFd};
@@ -24,14 +24,14 @@ impl DumbBuffer {
     /// Width and height in pixels.
     ///
     /// # Errors
-    /// What the driver says: that it has no such buffers, or no memory for this one.
+    /// The driver's error: it has no dumb buffers, or no memory for this buffer.
     pub fn new(device: impl AsFd, (width, height): (u32, u32)) -> io::Result<Self> {
         let device = device.as_fd();
         let buffer = dumbbuffer::create(device, width, height, BITS_PER_PIXEL, 0)?;
         let shared = drm_ffi::gem::handle_to_fd(device, buffer.handle, (libc::O_CLOEXEC | libc::O_RDWR) as u32)?.fd;
         let offset = dumbbuffer::map(device, buffer.handle, 0, 0)?.offset;
         let (bytes, access) = (buffer.size as usize, ProtFlags::READ | ProtFlags::WRITE);
-        // SAFETY: a new descriptor that nobody else knows.
+        // SAFETY: a new descriptor that no other code owns.
         let shared = unsafe { OwnedFd::from_raw_fd(shared) };
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
         let start = unsafe { mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, device, offset) }?;
@@ -48,10 +48,11 @@ impl DumbBuffer {
         self.stride
     }
 
-    /// The pixels, what pads a row included. What the compositor has not released must not be written to.
+    /// All pixels, including the padding of each row. The caller must not write to a buffer that the compositor still
+    /// holds.
     pub fn pixels_mut(&mut self) -> &mut [u32] {
-        // SAFETY: the mapping is `bytes` long, page-aligned, valid for any bit pattern and lives as long as `self`, which
-        // is borrowed mutably.
+        // SAFETY: the mapping is `bytes` long, page-aligned, valid for any bit pattern and lives as long as `self`,
+        // which is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.bytes / size_of::<u32>()) }
     }
 }
@@ -63,7 +64,7 @@ impl Drop for DumbBuffer {
     }
 }
 
-/// Points in a row, each of which is reached once.
+/// A `drm_syncobj` timeline; each point is signalled once.
 #[derive(Debug)]
 pub struct Timeline<Device> {
     device: Device,
@@ -72,14 +73,14 @@ pub struct Timeline<Device> {
 }
 
 impl<Device: AsFd> Timeline<Device> {
-    /// A new one, with none of its points reached.
+    /// A new timeline at point 0.
     ///
     /// # Errors
     /// If the driver has no timelines.
     pub fn new(device: Device) -> io::Result<Self> {
         let object = drm_ffi::syncobj::create(device.as_fd(), false)?.handle;
         let shared = drm_ffi::syncobj::handle_to_fd(device.as_fd(), object, false)?.fd;
-        // SAFETY: a new descriptor that nobody else knows.
+        // SAFETY: a new descriptor that no other code owns.
         let shared = unsafe { OwnedFd::from_raw_fd(shared) };
         Ok(Timeline { device, object, shared })
     }
@@ -89,7 +90,7 @@ impl<Device: AsFd> Timeline<Device> {
         &self.shared
     }
 
-    /// Reaches `point`, and with it all before it.
+    /// Signals `point` and every point before it.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -97,7 +98,7 @@ impl<Device: AsFd> Timeline<Device> {
         drm_ffi::syncobj::timeline_signal(self.device.as_fd(), &[self.object], &[point]).map(|_| ())
     }
 
-    /// The last point that was reached, 0 for none.
+    /// The last signalled point; 0 for none.
     ///
     /// # Errors
     /// If the driver refuses.

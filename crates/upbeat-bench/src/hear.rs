@@ -1,6 +1,7 @@
-//! How the benches' clients hear events: a line for each instead of the trait's ten.
+//! Macros that implement `wayland_client::Dispatch` for the bench clients, in one line for each interface.
 
-/// Implements `Dispatch` of an interface with this data for a client: `hear!(Game: WlBuffer, usize, |game, buffer, event, index, queue| …)`.
+/// Implements `Dispatch` of an interface and its user data: `hear!(Game: WlBuffer, usize, |game, buffer, event, index,
+/// queue| …)`.
 macro_rules! hear {
     (
         $client:ty: $interface:ty, $data:ty,
@@ -21,7 +22,7 @@ macro_rules! hear {
     };
 }
 
-/// Globals that come and go are no news to a client.
+/// Ignores globals that are added or removed later.
 macro_rules! hear_globals {
     ($client:ty) => {
         $crate::hear::hear!(
@@ -31,7 +32,7 @@ macro_rules! hear_globals {
     };
 }
 
-/// What every client with a window does: the same, and it answers pings.
+/// For clients with a window: ignores later globals and answers pings.
 macro_rules! hear_session {
     ($client:ty) => {
         $crate::hear::hear_globals!($client);
@@ -46,8 +47,8 @@ macro_rules! hear_session {
     };
 }
 
-/// What a client with one window does, whose fields `configured` and `closed` say so. The size is its own, whatever is
-/// asked for: what it costs must not depend on the layout.
+/// For clients with a single window: sets its fields `configured` and `closed`. The configured size is ignored, because
+/// the cost of a frame must not depend on the layout.
 macro_rules! hear_window {
     ($client:ty) => {
         $crate::hear::hear!(

@@ -1,4 +1,5 @@
-//! `upbeat bench latency`: every pacing on the same costs and inputs, each in a fresh session, headless unless said otherwise.
+//! `upbeat bench latency`: runs every pacing with the same costs and inputs, each in a fresh session, headless by
+//! default.
 //!
 //! ```text
 //! this process ── starts ──▶ upbeat --backend … -- COMMAND              the compositor, a process of its own
@@ -6,7 +7,7 @@
 //!                                                     └── prints the report, which comes back through the pipe
 //! ```
 //!
-//! The bench itself only waits meanwhile. Sessions are made one after another, never side by side: they would be each
+//! The bench itself only waits meanwhile. Sessions run one after another, never side by side: they would be each
 //! other's noise.
 
 use std::ffi::OsString;
@@ -24,7 +25,7 @@ use upbeat_timing::pacing::PacingWish;
 /// How the measured window is interacted with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Hand {
-    /// No input.
+    /// No pointer input at all
     None,
     /// The pointer moves over the window: it runs freely.
     Free,
@@ -42,36 +43,36 @@ impl Hand {
     }
 }
 
-/// What to compare: every combination is a run.
+/// Dimensions to compare: every combination is a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LatencyOptions {
-    /// Pacings
+    /// Pacings to compare
     #[arg(long, value_name = "PACING", value_delimiter = ',', default_values_t = PacingWish::ALL)]
     pub pacing: Vec<PacingWish>,
-    /// What a frame costs: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace; may be given several times
+    /// Cost of a frame: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace; may be given several times
     #[arg(long, value_name = "LOAD", default_values = ["flat", "heavy"])]
     pub load: Vec<Load>,
-    /// Windows, each in its own process; the first is measured, the others draw 0.5 ms a frame
+    /// Windows, each in its own process; the first is measured, the other windows draw 0.5 ms a frame
     #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [1, 4, 10])]
     pub windows: Vec<u32>,
-    /// What the client is like: how it gets its buffers, who works for it, who is beside it
+    /// Kinds of client: how it allocates buffers, which process or GPU works for it, which windows are beside it
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Shape::default()])]
     pub shape: Vec<Shape>,
-    /// The display device whose memory and timelines stand for the GPU of a client that has one
+    /// The display device whose memory and timelines stand for the client's GPU
     #[arg(long, value_name = "NODE", default_value = DEVICE)]
     pub device: PathBuf,
-    /// What the user does meanwhile
+    /// Input during the run
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Hand::Free])]
     pub input: Vec<Hand>,
-    /// Share of frames that may be late, in percent, for the free-running and the interactive budget alike; left out:
-    /// the built-in ones
+    /// Share of frames that may be late, in percent, for the free-running and the interactive budget alike; default:
+    /// the built-in budgets
     #[arg(long, value_name = "PERCENT", value_delimiter = ',')]
     pub miss_budget: Vec<f64>,
-    /// What the outputs are
+    /// Backend of the sessions
     #[arg(long, value_enum, default_value_t)]
     pub backend: Displays,
-    /// The output: large enough that none of the windows is covered by the others; 1920x1080@48-144 has a variable rate.
-    /// With several, each run is made on each of them. A window's rate is its parent's
+    /// The output: large enough that no window covers another; 1920x1080@48-144 has a variable rate. Each run is made
+    /// on each given output. A nested window has the rate of its parent
     #[arg(long, value_name = "WIDTHxHEIGHT@HZ", value_delimiter = ',', default_values = ["1920x1080@60"])]
     pub output: Vec<String>,
     /// How long to measure each run, in seconds
@@ -81,14 +82,14 @@ pub struct LatencyOptions {
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     pub warm_up: f64,
     /// Seconds of a verifying run, one for each load: the display is recorded, and input→light is found in its pixels
-    /// and compared with the reported times. Recording copies every image, so it is not done while the other figures are
-    /// taken. 0: none
+    /// and compared with the reported times. Recording copies every image, so it runs apart from the other figures. 0:
+    /// none
     #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
     pub verify: f64,
-    /// Makes each run once more beside so many clients that send requests as fast as they are taken
+    /// Repeats each run beside this many clients that send requests as fast as the compositor reads them
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub flood: u32,
-    /// Windows beside them that do nothing, each of a client of its own
+    /// Further windows that do nothing, each of a client of its own
     #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [0])]
     pub idle_windows: Vec<u32>,
     /// Seed of the costs and of the inputs' times, the same for all runs
@@ -96,39 +97,39 @@ pub struct LatencyOptions {
     pub seed: u64,
 }
 
-/// One run to be made.
+/// One combination of the options.
 #[derive(Clone, Debug)]
 struct Run<'a> {
     output: &'a str,
-    /// There are others, to be told from.
+    /// There are several outputs, so labels name the output.
     named: bool,
     pacing: PacingWish,
     miss_budget: Option<f64>,
     load: &'a Load,
     windows: u32,
     shape: Shape,
-    /// Windows that do nothing.
+    /// Number of windows that do nothing.
     idle: u32,
     input: Hand,
-    /// Clients that flood meanwhile.
+    /// Number of flooding clients.
     flood: u32,
-    /// It is made once more, recorded.
+    /// The run is repeated with a recording.
     verified: bool,
 }
 
-/// Where a recorded run leaves its proofs.
+/// Files that a recorded run writes.
 struct Witness {
     recording: PathBuf,
     journal: PathBuf,
 }
 
 impl LatencyOptions {
-    /// The configurations of the sessions that are measured: TOML, as the compositor reads it. The compositor's tests read them all.
+    /// The TOML configurations of all measured sessions, so that the compositor's tests can parse each.
     pub fn configurations(&self) -> Vec<String> {
         self.runs().iter().map(Run::config).collect()
     }
 
-    /// Makes every run, in order; `progress` is told of each before it begins. `upbeat` is the compositor's program.
+    /// Makes every run in order; `progress` is called before each. `upbeat` is the path of the compositor's program.
     pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<BenchReport, BenchError> {
         let folder = Folder::create(upbeat)?;
         let mut report = BenchReport::default();
@@ -147,7 +148,7 @@ impl LatencyOptions {
         Ok(report)
     }
 
-    /// The same run once more, shorter and recorded; what its pixels say goes into the reports.
+    /// Repeats a run, shorter and recorded, and adds the figures from its pixels to the reports.
     fn verify(&self, run: &Run<'_>, folder: &Folder, reports: &mut [RunReport]) -> Result<(), BenchError> {
         let witness = Witness { recording: folder.path("film.rec"), journal: folder.path("journal.json") };
         self.session(run, folder, Some(&witness))?;
@@ -208,7 +209,8 @@ impl LatencyOptions {
         runs
     }
 
-    /// One run for each load is verified: the last pacing with the fewest windows, and with input if there is any.
+    /// Marks one run for each load as verified: the last pacing with the fewest windows, and with input if there is
+    /// any.
     fn choose_verified(&self, runs: &mut [Run<'_>]) {
         let per_load = runs.len() / self.load.len().max(1);
         for runs in runs.chunks_mut(per_load.max(1)) {
@@ -221,7 +223,7 @@ impl LatencyOptions {
         }
     }
 
-    /// A session with the client in it, from start to end.
+    /// Runs one session with its client from start to end.
     fn session(&self, run: &Run<'_>, folder: &Folder, witness: Option<&Witness>) -> Result<Vec<RunReport>, BenchError> {
         let mut session = folder.session(&run.title(), run.output, &run.config())?.on(self.backend);
         let seconds = if witness.is_some() { self.verify } else { self.duration };
@@ -255,7 +257,7 @@ impl LatencyOptions {
 }
 
 impl Run<'_> {
-    /// The pacing's name, with the miss budget where one was asked for, and the flooding clients.
+    /// The pacing's name, with the miss budget if one is set, and the flooding clients.
     fn label(&self) -> String {
         let pacing = self.miss_budget.map_or(self.pacing.to_string(), |percent| format!("{} {percent}%", self.pacing));
         let shaped = if self.shape == Shape::Plain { pacing } else { format!("{pacing}, {}", self.shape) };
@@ -263,7 +265,7 @@ impl Run<'_> {
         if self.named { format!("{flooded}, {}", self.output) } else { flooded }
     }
 
-    /// Paced as a user's programs are who has chosen nothing.
+    /// The pacing of a user that has configured nothing.
     fn is_default(&self) -> bool {
         self.pacing == PacingWish::default() && self.miss_budget.is_none() && self.shape == Shape::Plain
     }
@@ -275,7 +277,7 @@ impl Run<'_> {
     }
 
     fn config(&self) -> String {
-        // What is measured is the clients: windows are there at once.
+        // Only clients are measured, so windows appear without an animation.
         let pacing = format!("pacing = \"{}\"\nreduced-motion = true\n", self.pacing);
         let budget = self
             .miss_budget

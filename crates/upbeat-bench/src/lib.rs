@@ -1,10 +1,9 @@
-//! Measuring what a client sees: frame callbacks, inputs and light, with the same program for every compositor.
+//! Clients that measure a compositor from outside: frame callbacks, inputs and light, with the same program for each.
 //!
-//! The measured side is a separate client process ([`client`]) that talks to the compositor over its socket and has
-//! nothing in common with it: no Smithay, no shared state, no shared clock reading. What it draws, and what each frame
-//! costs, comes from a [`load`] that is the same for the same seed, so that every pacing and every compositor is given
-//! the same frames to draw. The picture itself carries the number of the frame and of the newest input event in it
-//! ([`block_code`]), for proofs from recorded pixels.
+//! The measured side is a separate client process ([`client`]) that talks to the compositor over its socket and shares
+//! nothing with it: no Smithay, no state, no clock reading. A [`load`] sets the cost of each frame, the same for the
+//! same seed, so every pacing and every compositor gets the same frames to draw. The picture itself carries the number
+//! of the frame and of its newest input event ([`block_code`]), for proofs from recorded pixels.
 //!
 //! ```text
 //!            inject            callback  work        commit      latch            light
@@ -14,8 +13,11 @@
 //!              │◀───────────────────────── input→light ───────────────────────────────▶│
 //! ```
 //!
-//! Light is what the compositor reports with `wp_presentation`: the start of scan-out. Whether that is true is proved
-//! from the recorded pixels of the virtual display ([`pixels`]), in a run of its own: recording costs the compositor time.
+//! Light is the presentation time that the compositor reports with `wp_presentation`: the start of scan-out. Recorded
+//! pixels of the virtual display prove that it is true ([`pixels`]). The proof has a run of its own, because recording
+//! costs the compositor time.
+
+#![allow(missing_docs, reason = "only this workspace uses the crate")]
 
 pub mod animations;
 pub mod block_code;

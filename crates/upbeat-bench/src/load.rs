@@ -1,4 +1,4 @@
-//! What each frame of a client costs: the same sequence for the same seed, on every machine.
+//! Loads: the cost of each frame of a client, the same sequence for the same seed on every machine.
 //!
 //! | specification | cost of a frame |
 //! |---|---|
@@ -23,13 +23,13 @@ use rand_distr::{Distribution, LogNormal, Normal};
 
 use upbeat_timing::time::Span;
 
-/// Cost of a frame of the plain `flat` load: what a terminal or a simple toolkit window needs.
+/// Cost of a frame of the plain `flat` load, as of a terminal or a simple toolkit window.
 const FLAT_MS: f64 = 2.0;
 /// Median and 95th percentile of the plain `heavy` load: a browser or a game near its limit.
 const HEAVY_MS: (f64, f64) = (6.0, 20.0);
 /// The standard normal distribution's 95th percentile.
 const NORMAL_P95: f64 = 1.644_853_626_951_472_2;
-/// Normal noise is cut at so many standard deviations, lest one frame in a million decides a maximum.
+/// Normal noise is cut at this many standard deviations, so that one frame in a million does not decide a maximum.
 const NOISE_CUT: f64 = 3.0;
 /// The longest cost that a specification may ask for, as a guard against wrong units.
 const LONGEST_MS: f64 = 10_000.0;
@@ -39,28 +39,16 @@ const LONGEST_MS: f64 = 10_000.0;
 pub enum LoadError {
     /// A number is missing, malformed or out of range.
     #[error("load '{spec}': {problem} (write flat[:MS[:NOISE]] or heavy[:MEDIAN_MS:P95_MS])")]
-    Number {
-        /// The specification as given.
-        spec: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// Neither a known name nor a file that can be read.
+    Number { spec: String, problem: String },
+    /// The specification is no known name, and no file of that name can be read.
     #[error("load '{spec}' is neither flat, heavy nor a readable CSV trace: {source}")]
-    Unreadable {
-        /// The specification as given.
-        spec: String,
-        /// Why the file cannot be read.
-        source: std::io::Error,
-    },
+    Unreadable { spec: String, source: std::io::Error },
     /// A line of a trace cannot be understood.
     #[error("{path}:{line}: {problem} (columns: frame,cpu_ms,gpu_ms,frame_ms)")]
     Trace {
-        /// The trace file.
         path: String,
-        /// One-based line number.
+        /// Counted from one.
         line: usize,
-        /// What is wrong with it.
         problem: String,
     },
 }
@@ -73,7 +61,7 @@ enum Shape {
     Trace(Arc<[Span]>),
 }
 
-/// The distribution of a client's frame costs. Prints as the specification it was made from.
+/// The distribution of a client's frame costs. `Display` prints the specification.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
     spec: String,
@@ -188,12 +176,12 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// The cost of the next frame.
     pub fn next_cost(&mut self) -> Span {
         match &self.shape {
             Shape::Constant(cost) => *cost,
             Shape::Noisy { cost_ms, deviation_ms } => {
-                // The parameters were checked when the load was made; a distribution that is refused means no noise.
+                // The parameters were checked when the load was made, so `Normal` accepts them; otherwise there is no
+                // noise.
                 let noise = Normal::new(0.0, *deviation_ms).map_or(0.0, |normal| normal.sample(&mut self.rng));
                 let cut = NOISE_CUT * deviation_ms;
                 Span::from_millis_f64(cost_ms + noise.clamp(-cut, cut))

@@ -1,5 +1,5 @@
-//! Input→light found in recorded pixels, and whether the pixels and `wp_presentation` tell the same story. Pure, but for
-//! reading the two files.
+//! Measures input→light from recorded pixels, and checks `wp_presentation` against them. Pure, but for reading the two
+//! files.
 //!
 //! ```text
 //!  probe     ── journal: input 7 injected at t₇ · frame 42 reported at refresh 311 ──┐
@@ -7,8 +7,8 @@
 //!  display   ── recording: refresh 311 at time T shows the code (frame 42, event 7) ─┘   t₇ → T is input→light
 //! ```
 //!
-//! The recording is made by the virtual display from what it scans out, the journal by the client from what it was told:
-//! they have nothing in common but the clock.
+//! The virtual display records its scan-out, and the client writes a journal of the events that it received. The two
+//! have nothing in common but the clock.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -24,52 +24,50 @@ use upbeat_record::recording::RecordedImage;
 use upbeat_record::recording::stream::{StreamError, StreamReader};
 use upbeat_timing::time::{Instant, Span};
 
-/// From the top of a window's first band to that of its second: the probe's window is three bands high.
+/// Rows from the top of a window's first band to the top of its second: the probe's window is three bands high.
 const SECOND_BAND: usize = 2 * HEIGHT;
 
-/// What the probe did and what it was told, as `upbeat bench probe --journal` writes it (JSON). Times are on the
-/// monotonic clock.
+/// Inputs and frames of the probe, as `upbeat bench probe --journal` writes them (JSON). Times are on the monotonic
+/// clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeJournal {
     /// The inputs injected while the measured frames were drawn, in order.
     pub inputs: Vec<InjectedInput>,
     /// The measured frames that were presented, in the order of their commits.
     pub frames: Vec<ReportedFrame>,
-    /// Numbers of the measured frames of which the compositor said that they were not shown.
+    /// Numbers of the measured frames that the compositor reported as discarded.
     pub discarded: Vec<u32>,
 }
 
-/// An input as it was injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InjectedInput {
-    /// Its event number.
     pub event: u32,
-    /// When it was sent.
+    /// When the injector sent it.
     pub at: Instant,
 }
 
-/// A frame and what `wp_presentation` said of it.
+/// A frame and its `wp_presentation` feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportedFrame {
     /// Its number, as drawn in its code.
     pub frame: u32,
-    /// Start of the scan-out that showed it first.
+    /// Start of the first scan-out of this frame.
     pub at: Instant,
-    /// The display's refresh counter then.
+    /// The display's refresh counter at `at`.
     pub sequence: u64,
 }
 
-/// What the pixels say.
+/// Result of the comparison of pixels with `wp_presentation`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PixelCheck {
-    /// Frames compared.
+    /// Number of compared frames.
     pub frames: u64,
-    /// Frames of which the pixels and `wp_presentation` say different things: shown at another refresh or another time,
-    /// reported but not shown, or shown but reported as discarded.
+    /// Frames for which the pixels contradict `wp_presentation`: shown at another refresh or another time, reported but
+    /// not shown, or shown but reported as discarded.
     pub disagree: u64,
-    /// Frames that cannot be compared because the recorder had to drop the images that would show them.
+    /// Frames that cannot be compared, because the recorder dropped the images that would show them.
     pub unrecorded: u64,
-    /// From the injection of an input to the first refresh whose pixels show it or a later one, in ms.
+    /// From the injection of an input to the first refresh whose pixels show it or a later input, in ms.
     pub input_to_light_ms: Option<Quantiles>,
 }
 
@@ -78,19 +76,14 @@ pub struct PixelCheck {
 pub enum PixelError {
     /// One of the files cannot be read.
     #[error("{path}: {source}")]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The journal is not one.
+    File { path: PathBuf, source: io::Error },
+    /// The journal is not valid JSON of this shape.
     #[error("the probe's journal cannot be read: {0}")]
     Journal(#[from] serde_json::Error),
     /// The recording is damaged.
     #[error(transparent)]
     Recording(#[from] StreamError),
-    /// It breaks off.
+    /// The recording breaks off.
     #[error("the recording has no end: it was cut off")]
     CutOff,
 }
@@ -104,7 +97,7 @@ pub fn check_files(recording: &Path, journal: &Path) -> Result<PixelCheck, Pixel
     Ok(Sightings::read(StreamReader::new(open(recording)?)?)?.check(&journal))
 }
 
-/// What a code was first seen in.
+/// The first image with a given code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sighting {
     code: Code,
@@ -116,9 +109,9 @@ struct Sighting {
 #[derive(Debug, Default)]
 struct Sightings {
     codes: Vec<Sighting>,
-    /// Times of which there is no image: from, and to before.
+    /// Times without an image: from inclusive, to exclusive.
     gaps: Vec<(Instant, Instant)>,
-    /// Where the window was seen last.
+    /// The window's last known position: searched first.
     place: Option<(usize, usize)>,
     end: Option<Instant>,
 }
@@ -144,7 +137,7 @@ impl Sightings {
         }
     }
 
-    /// The code of the probe's window; `None` when there is none or its two bands differ, so that it is torn.
+    /// The code of the probe's window; `None` without a window, or when its two bands differ (torn).
     fn code_in(&mut self, pixels: &PixelBuffer) -> Option<Code> {
         let width = usize::try_from(pixels.width).ok()?;
         let picture = PixelView { pixels: &pixels.pixels, width, stride: width };
@@ -168,7 +161,7 @@ impl Sightings {
             if seen.is_some_and(|seen| (seen.at, seen.sequence) == (reported.at, reported.sequence)) {
                 continue;
             }
-            // A later image of the same frame says nothing about when it came.
+            // A later image of the same frame does not tell when the frame was shown first.
             let is_lost = self.gaps.iter().any(|(from, to)| (*from..*to).contains(&reported.at))
                 && seen.is_none_or(|seen| seen.at > reported.at);
             check.unrecorded += u64::from(is_lost);
@@ -179,8 +172,8 @@ impl Sightings {
         check
     }
 
-    /// For each input the time to the first picture with it or a later one. Left out: inputs that no picture shows, and
-    /// those of which the first such picture may be missing.
+    /// For each input the time to the first image with it or a later input. Left out: inputs that no image shows, and
+    /// inputs whose first image may be missing.
     fn input_to_light(&self, inputs: &[InjectedInput]) -> Vec<Span> {
         let mut codes = self.codes.iter().peekable();
         let mut latencies = Vec::new();
@@ -212,7 +205,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// Refresh `sequence`, 10 ms long: the window's upper and lower band.
+    /// An image of refresh `sequence`, 10 ms long, with the window's upper and lower band.
     fn image(sequence: u64, upper: Code, lower: Code) -> RecordedImage {
         let mut pixels = PixelBuffer::new(SCREEN.0 as i32, SCREEN.1 as i32);
         for (code, offset) in [(upper, 0), (lower, SECOND_BAND)] {

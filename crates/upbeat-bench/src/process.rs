@@ -1,4 +1,4 @@
-//! What another process used: CPU time, wake-ups, scheduling class; and which process is behind a socket.
+//! CPU time, wake-ups and scheduling class of a process; the process behind a socket.
 
 use std::fs;
 use std::io;
@@ -7,19 +7,19 @@ use std::os::fd::AsFd;
 use upbeat_record::process_clock::ProcessClock;
 use upbeat_timing::time::Span;
 
-/// What a process has used since it began.
+/// CPU use of a process since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Time on a CPU, user and system, of all its threads, those included that have ended.
+    /// User and system time of all threads, including threads that have ended.
     pub cpu: Span,
-    /// How often one of its living threads gave up the CPU to wait: each is followed by a wake-up.
+    /// Voluntary context switches of the living threads: a wake-up follows each.
     pub wake_ups: u64,
 }
 
 impl Usage {
-    /// Of the process `pid`.
+    /// Usage of the process `pid`.
     ///
-    /// Reads the process' CPU clock (nanoseconds; `/proc/PID/stat` counts in ticks of 10 ms) and
+    /// Reads the process' CPU clock, because `/proc/PID/stat` counts only in ticks of 10 ms; wake-ups come from
     /// `/proc/PID/task/*/status`.
     pub fn of(pid: u32) -> io::Result<Self> {
         let mut usage = Usage::default();
@@ -34,7 +34,7 @@ impl Usage {
         Ok(usage)
     }
 
-    /// What was used since `earlier`.
+    /// Usage between `earlier` and `self`.
     pub fn since(self, earlier: Usage) -> Usage {
         Usage { cpu: self.cpu - earlier.cpu, wake_ups: self.wake_ups.saturating_sub(earlier.wake_ups) }
     }
@@ -44,16 +44,17 @@ fn voluntary_switches(status: &str) -> Option<u64> {
     status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?.trim().parse().ok()
 }
 
-/// The scheduling classes of whoever is in no hurry.
+/// Scheduling classes of threads without deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// That of everybody.
+    /// `SCHED_OTHER`, the default.
     Ordinary,
-    /// That of those who run when nobody else wants to.
+    /// `SCHED_IDLE`: runs only on a CPU that is otherwise idle.
     Idle,
 }
 
-/// Puts the calling thread into a class, whichever it was started in. Where that fails a measurement is stricter, not wrong.
+/// Puts the calling thread into a class, whatever its class was before. Where that fails a measurement is stricter, not
+/// wrong.
 #[expect(unsafe_code, reason = "no safe wrapper sets a scheduling class")]
 pub fn take_class(class: Class) {
     let policy = match class {
@@ -71,7 +72,7 @@ pub fn peer_of(socket: impl AsFd) -> io::Result<u32> {
     Ok(credentials.pid.as_raw_nonzero().get().unsigned_abs())
 }
 
-/// The name that a process has given itself, at most 15 bytes; `None` when there is no such process.
+/// The name (`comm`) of a process, at most 15 bytes; `None` when there is no such process.
 pub fn name_of(pid: u32) -> Option<String> {
     fs::read_to_string(format!("/proc/{pid}/comm")).ok().map(|name| name.trim().to_owned())
 }
@@ -107,7 +108,7 @@ mod tests {
         let used = Usage::of(std::process::id()).unwrap().since(before);
         assert!(used.cpu >= Span::from_millis(20), "{used:?}");
 
-        // Another process, all of whose threads live as long as it is looked at.
+        // Another process, whose threads live as long as the test reads them.
         let script = "for wait in 1 2 3 4 5; do sleep 0.001; done; echo done; read end";
         let mut child = std::process::Command::new("sh")
             .args(["-c", script])

@@ -1,6 +1,6 @@
-//! How far a bench is.
+//! Progress messages of a bench.
 
-/// Says which run begins, and of how many.
+/// Reports each run as it begins: its number, the number of runs and its title.
 pub(super) struct Progress<F> {
     begun: usize,
     all: usize,
@@ -8,12 +8,11 @@ pub(super) struct Progress<F> {
 }
 
 impl<F: FnMut(&str)> Progress<F> {
-    /// Of `all` runs none has begun.
     pub fn new(all: usize, tell: F) -> Self {
         Progress { begun: 0, all, tell }
     }
 
-    /// The next one begins.
+    /// Reports that the next run begins.
     pub fn begin(&mut self, title: &str) {
         self.begun += 1;
         (self.tell)(&format!("{} of {}: {title}", self.begun, self.all));

@@ -1,4 +1,4 @@
-//! What a run of the probe says, for programs (JSON) and for people (a table).
+//! The report of a probe run, for programs (JSON) and for people (a table).
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,6 @@ use crate::statistics::{Quantiles, in_a_row};
 /// All the runs of a bench, as `--json` prints them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BenchReport {
-    /// One for each run, in order.
     pub runs: Vec<RunReport>,
 }
 
@@ -27,27 +26,25 @@ pub enum Interaction {
     Held,
 }
 
-/// One run: one window measured (and others behind it, if asked for).
+/// One run: one measured window, and the windows behind it.
 ///
 /// Times are in milliseconds; figures that could not be measured are `null`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
-    /// The load's name.
     pub load: String,
-    /// The pacing or the compositor's setting, a label given by whoever started the run.
+    /// The pacing or the compositor's setting: a label from the caller.
     pub pacing: Option<String>,
     /// The compositor's process name.
     pub compositor: Option<String>,
-    /// The client's personality.
+    /// The client's personality: when it draws and commits.
     pub kind: String,
     /// Seed of the costs and of the inputs' times.
     pub seed: u64,
-    /// Windows that were drawing, this one included.
+    /// Windows that were drawing, including the measured window.
     pub windows: u32,
-    /// Windows beside those that did nothing.
+    /// Further windows that did nothing.
     #[serde(default)]
     pub idle_windows: u32,
-    /// How the window was interacted with.
     pub interaction: Interaction,
     /// The display's refresh rate, from presentation feedback, else from the output's mode.
     pub refresh_hz: Option<f64>,
@@ -55,11 +52,11 @@ pub struct RunReport {
     pub drops_from: String,
     /// From the first to the last presented frame.
     pub seconds: f64,
-    /// Frames presented.
+    /// Frames that were presented.
     pub frames: u64,
-    /// Frames that the compositor discarded for a newer one.
+    /// Frames that the compositor discarded for a newer frame.
     pub discarded: u64,
-    /// Inputs that were injected and seen in a presented frame.
+    /// Injected inputs that a presented frame contains.
     pub inputs: u64,
     /// Presented frames per second.
     pub fps: f64,
@@ -69,12 +66,12 @@ pub struct RunReport {
     pub hitches_per_s: f64,
     /// From the injection of an input to the light of the first frame with it.
     pub input_to_light_ms: Option<Quantiles>,
-    /// The same from recorded pixels, of a verifying run with the same costs and inputs: recording costs the compositor
-    /// time, so the other figures are not taken while it goes on.
+    /// Input→light from recorded pixels, of a verifying run with the same costs and inputs. That run is separate,
+    /// because recording costs the compositor time.
     pub input_to_light_pixels_ms: Option<Quantiles>,
     /// Whether the recorded pixels and the presentation times agreed in that run.
     pub pixels: Option<PixelCheck>,
-    /// From the arrival of the frame callback that let the frame go to its light.
+    /// From the arrival of a frame's callback at the client to the frame's light.
     pub callback_to_light_ms: Option<Quantiles>,
     /// From the beginning of the frame's drawing to its light: how old the content is.
     pub content_to_light_ms: Option<Quantiles>,
@@ -82,20 +79,20 @@ pub struct RunReport {
     pub commit_to_light_ms: Option<Quantiles>,
     /// From the arrival of the frame callback to the commit.
     pub callback_to_commit_ms: Option<Quantiles>,
-    /// What the frames were asked to cost.
+    /// Cost of the frames as set by the load.
     pub cost_ms: Option<Quantiles>,
-    /// CPU time of the compositor for each of the window's presented frames.
+    /// CPU time of the compositor for each presented frame of the window.
     pub compositor_cpu_ms_per_frame: Option<f64>,
-    /// How often a thread of the compositor was woken in each refresh.
+    /// Wake-ups of the compositor's threads for each refresh.
     pub compositor_wakeups_per_refresh: Option<f64>,
     /// The compositor's scheduling class.
     pub compositor_scheduling: Option<String>,
     /// The client's scheduling class.
     pub scheduling: Option<String>,
-    /// Frame callbacks that found the client without a buffer to draw into, from its first frame on.
+    /// Frame callbacks at which the client had no free buffer, counted from its first frame on.
     #[serde(default)]
     pub starved: u64,
-    /// Commits per second of the clients that flooded meanwhile; null if there were none.
+    /// Commits per second of the flooding clients; null if there were none.
     #[serde(default)]
     pub flood_commits_per_s: Option<f64>,
     /// The host's noise: 99th percentile of how late a sleeping thread was woken.

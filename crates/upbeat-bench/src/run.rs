@@ -1,4 +1,4 @@
-//! The folder of a bench's sessions, and how one of them is run.
+//! Runs a bench's sessions: the compositor with a single client, in a temporary folder.
 
 use std::env;
 use std::ffi::OsStr;
@@ -19,69 +19,39 @@ use upbeat_timing::record::FrameRecord;
 pub enum BenchError {
     /// The session's folder or its configuration cannot be written.
     #[error("{path}: {source}")]
-    Folder {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Folder { path: PathBuf, source: io::Error },
     /// The compositor does not start.
     #[error("{program} cannot be started: {source}")]
-    Start {
-        /// Its path.
-        program: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A session ended without a report; what it said is on stderr.
+    Start { program: PathBuf, source: io::Error },
+    /// A session ended without a report; its messages are on stderr.
     #[error("{run}: the session ended with {status}")]
-    Session {
-        /// The run.
-        run: String,
-        /// How the session ended.
-        status: std::process::ExitStatus,
-    },
+    Session { run: String, status: std::process::ExitStatus },
     /// The recording or the probe's journal cannot be used.
     #[error("{run}: {source}")]
-    Pixels {
-        /// The run.
-        run: String,
-        /// What is wrong.
-        source: PixelError,
-    },
-    /// The game cannot be played.
+    Pixels { run: String, source: PixelError },
+    /// The simulated game of the smoothness bench failed.
     #[error("{run}: {source}")]
-    Game {
-        /// The run.
-        run: String,
-        /// Why.
-        source: Box<super::smoothness::GameError>,
-    },
-    /// What the client printed is no report.
+    Game { run: String, source: Box<super::smoothness::GameError> },
+    /// The client's standard output is no report.
     #[error("{run}: the client's report cannot be read: {source}")]
-    Report {
-        /// The run.
-        run: String,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
+    Report { run: String, source: serde_json::Error },
 }
 
-/// What the outputs of a bench's sessions are.
+/// The backend of a bench's sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Displays {
-    /// Virtual displays.
+    /// Virtual displays
     #[default]
     Headless,
-    /// Windows of the compositor that the bench is run in. Light is what that one reports; its pixels cannot be
-    /// recorded, so that nothing is verified.
+    /// Windows of the compositor in which the bench is started. That compositor reports light. Its pixels cannot be
+    /// recorded, so no run is verified
     Nested,
-    /// This machine's displays, in their modes; from a terminal that no session has. Nothing is recorded there either.
+    /// This machine's displays in their modes, from a terminal without a session. Nothing is recorded there either
     Drm,
 }
 
 impl Displays {
-    /// As the compositor calls it.
+    /// The argument of the compositor's `--backend`.
     fn backend(self) -> &'static str {
         match self {
             Displays::Headless => "headless",
@@ -91,19 +61,19 @@ impl Displays {
     }
 }
 
-/// A folder for the sessions' sockets and configuration, gone when the bench is over.
+/// A folder for the sessions' sockets and configuration; removed when dropped.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    /// The program of compositor and clients.
+    /// Path of the program that contains the compositor and the clients.
     upbeat: PathBuf,
 }
 
 impl Folder {
-    /// A new one, for sessions of this program.
+    /// Creates a folder for sessions of this program.
     pub(super) fn create(upbeat: &Path) -> Result<Self, BenchError> {
         let path = env::temp_dir().join(format!("upbeat-bench-{}", std::process::id()));
-        // A socket's folder is for its owner only.
+        // The folder of a socket must be accessible to its owner only.
         let created = fs::DirBuilder::new().mode(0o700).create(&path);
         match created {
             Ok(()) => Ok(Folder { path, upbeat: upbeat.to_owned() }),
@@ -111,8 +81,8 @@ impl Folder {
         }
     }
 
-    /// A session in this folder, headless unless said otherwise, on an output `WIDTHxHEIGHT@HZ` and with this
-    /// configuration (TOML). `run` names it in errors.
+    /// A session in this folder, headless by default, on an output `WIDTHxHEIGHT@HZ` and with this configuration
+    /// (TOML). Errors name `run`.
     pub(super) fn session(&self, run: &str, output: &str, config: &str) -> Result<Session, BenchError> {
         let path = self.path("config.toml");
         fs::write(&path, config).map_err(|source| BenchError::Folder { path: path.clone(), source })?;
@@ -129,7 +99,6 @@ impl Folder {
         Ok(Session { command, upbeat, run, displays: Displays::default(), output })
     }
 
-    /// Where something of this name is in it.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -141,13 +110,13 @@ impl Drop for Folder {
     }
 }
 
-/// The frames of the outputs in a frame log, in the order in which they were made.
+/// The output frames of a frame log, in the order of the log.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub(super) fn output_records(log: PathBuf) -> Result<Vec<FrameRecord>, BenchError> {
     let text = fs::read_to_string(&log).map_err(|source| BenchError::Folder { path: log, source })?;
-    // Lines of other types, and of later versions, are of no interest.
+    // Skip lines of other types and of later versions.
     let records = text.lines().filter_map(|line| match serde_json::from_str(line) {
         Ok(Line::Output(explained)) => Some(explained.record),
         _ => None,
@@ -155,24 +124,23 @@ pub(super) fn output_records(log: PathBuf) -> Result<Vec<FrameRecord>, BenchErro
     Ok(records.collect())
 }
 
-/// A session that is about to be run.
+/// A configured session that has not started.
 #[derive(Debug)]
 pub(super) struct Session {
     command: Command,
     upbeat: PathBuf,
     run: String,
     displays: Displays,
-    /// What a virtual output or a window is; a monitor is what it is.
+    /// Mode of a virtual output or a window; ignored on real monitors.
     output: String,
 }
 
 impl Session {
-    /// On displays of this kind.
     pub(super) fn on(mut self, displays: Displays) -> Self {
         self.displays = displays;
         if displays == Displays::Nested {
             if let Some(display) = env::var_os("WAYLAND_DISPLAY") {
-                // The session's own sockets are in another folder; an absolute name stays what it is.
+                // The session has a runtime folder of its own, so the parent's socket needs an absolute path.
                 let folder = env::var_os("XDG_RUNTIME_DIR").unwrap_or_default();
                 self.command.env("WAYLAND_DISPLAY", Path::new(&folder).join(display));
             }
@@ -183,13 +151,13 @@ impl Session {
         self
     }
 
-    /// One more option of the compositor, with its value.
+    /// Adds an option of the compositor with its value.
     pub(super) fn option(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.arg(name).arg(value);
         self
     }
 
-    /// Runs it to its end, with `upbeat bench CLIENT ARGUMENTS` as the only client in it. What that one prints is the
+    /// Runs the session to its end, with `upbeat bench CLIENT ARGUMENTS` as its only client. The client prints the
     /// report.
     pub(super) fn run<T: DeserializeOwned>(
         mut self,

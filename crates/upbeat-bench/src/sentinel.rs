@@ -1,7 +1,7 @@
-//! The host's own noise: how late a thread that only sleeps is woken.
+//! Measures the scheduling noise of the host: how late the kernel wakes a thread that only sleeps.
 //!
-//! A figure of latency from an ordinary machine means nothing without it. The sentinel asks to be woken every
-//! `PERIOD` and notes how late it is; a compositor's timer on the same machine is late by as much.
+//! A figure of latency from an ordinary machine means nothing without it. The sentinel asks for a wake-up every
+//! `PERIOD` and notes the delay; a compositor's timer on the same machine is late by as much.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,13 +13,12 @@ use rustix::time::{ClockId, Timespec};
 use crate::statistics::Quantiles;
 use upbeat_timing::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
-/// No divisor of a common refresh interval, so that all phases of the refresh are sampled.
+/// Not a divisor of a common refresh interval, so that all phases of the refresh are sampled.
 const PERIOD: Span = Span::from_micros(7_300);
 
-/// Of a thread that does little: all of it is made at once where memory is locked.
+/// A small stack in bytes, because the kernel allocates all of it at once where memory is locked.
 pub(super) const STACK: usize = 64 * 1024;
 
-/// A running sentinel thread.
 #[derive(Debug)]
 pub struct Sentinel {
     counts: Arc<AtomicBool>,
@@ -28,7 +27,8 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// Starts the thread, with the scheduling class of the caller. Nothing counts yet. Without a thread the report is empty.
+    /// Starts the thread, with the scheduling class of the caller. Counting starts with [`Self::begin`]. If the thread
+    /// cannot be made, the report is empty.
     pub fn start() -> Self {
         let [counts, stop] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
         let seen = (Arc::clone(&counts), Arc::clone(&stop));
@@ -42,12 +42,12 @@ impl Sentinel {
         self.counts.store(true, Ordering::Relaxed);
     }
 
-    /// They do not any more.
+    /// Wake-ups no longer count.
     pub fn end(&self) {
         self.counts.store(false, Ordering::Relaxed);
     }
 
-    /// Ends the thread (within `PERIOD`); how late its wake-ups were.
+    /// Ends the thread (within `PERIOD`) and returns the delays of its wake-ups.
     pub fn stop(mut self) -> Option<Quantiles> {
         self.stop.store(true, Ordering::Relaxed);
         Quantiles::of(self.thread.take()?.join().ok()?)

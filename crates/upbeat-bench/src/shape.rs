@@ -1,36 +1,35 @@
-//! Shapes of clients that are not the probe's own: how they get their buffers, who does their work, who is beside them.
+//! Kinds of measured clients that differ from the plain probe: in buffers, helper processes, a GPU, windows beside it.
 
 use std::fmt;
 
-/// What a measured client is like, beside what its frames cost.
+/// Properties of a measured client apart from the cost of its frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Shape {
-    /// Four buffers, made before the first frame.
+    /// Four buffers, allocated before the first frame
     #[default]
     Plain,
-    /// Two buffers, each made when none is free.
+    /// Up to two buffers, each allocated when none is free
     OnDemand2,
-    /// The same with three.
+    /// The same with up to three
     OnDemand3,
-    /// The same with four.
+    /// The same with up to four
     OnDemand4,
-    /// The same with as many as it wants.
+    /// The same without a limit
     OnDemand,
-    /// Another process does seven eighths of the work, as a browser's does.
+    /// Another process does seven eighths of the work, as in a browser
     TwoProcesses,
-    /// A GPU does five sixths of the work, after the commit.
+    /// A GPU does five sixths of the work, after the commit
     Gpu,
-    /// Ten further windows drew a little and have nothing more to say.
+    /// Ten further windows stop drawing after a short time
     TenIdle,
-    /// It leaves its decoration to the compositor: a title bar and an edge are drawn around it. Around others nothing is.
+    /// The compositor draws a title bar and an edge around the window. All other shapes have no decoration
     Decorated,
 }
 
-/// As many buffers as a client may have that makes one whenever it wants.
+/// Buffer limit of a client that allocates a buffer whenever none is free.
 const UNLIMITED: u32 = 16;
 
 impl Shape {
-    /// The probe's arguments.
     pub fn arguments(self) -> Vec<String> {
         let on_demand = |most: u32| vec!["--on-demand".to_owned(), "--buffers".to_owned(), most.to_string()];
         match self {
@@ -46,9 +45,9 @@ impl Shape {
         }
     }
 
-    /// What is configured for it.
+    /// The part of the session's TOML configuration that this shape needs.
     pub(super) const fn config(self) -> &'static str {
-        // Said of both: what the defaults are must not decide what is compared.
+        // Both cases set every option, so that a change of the defaults does not change the comparison.
         match self {
             Shape::Decorated => "[effects]\ntitle-bars = true\nmark-width = 2\nshadow = false\ncorner-radius = 0\n",
             _ => "[effects]\ntitle-bars = false\nmark-width = 0\nshadow = false\ncorner-radius = 0\n",

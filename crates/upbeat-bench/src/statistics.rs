@@ -1,4 +1,4 @@
-//! Quantiles of what was measured. Never an average alone: a mean hides the frames that people see.
+//! Quantiles of measurements. Never an average alone: a mean hides the frames that people see.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,27 +7,24 @@ use upbeat_timing::time::Span;
 /// Median, 99th percentile and maximum, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Median.
     pub p50: f64,
-    /// 99th percentile.
     pub p99: f64,
-    /// Largest.
     pub max: f64,
 }
 
 impl Quantiles {
-    /// Of the spans, by the nearest-rank method (each figure is one of the samples); `None` when there are none.
+    /// Quantiles by the nearest-rank method (each figure is one of the samples); `None` without samples.
     pub fn of(spans: impl IntoIterator<Item = Span>) -> Option<Self> {
         let mut spans: Vec<Span> = spans.into_iter().collect();
         spans.sort_unstable();
         let last = *spans.last()?;
-        // Nearest rank: the smallest sample that at least the asked share of all samples does not exceed.
+        // Nearest rank: at least this share of all samples is not larger than the result.
         let rank = |percent: usize| spans[(percent * spans.len()).div_ceil(100).max(1) - 1].as_millis_f64();
         Some(Quantiles { p50: rank(50), p99: rank(99), max: last.as_millis_f64() })
     }
 }
 
-/// `p50/p99/max` with one digit, as tables show it; a dash where there is nothing.
+/// `p50/p99/max` with one digit, for tables; a dash for `None`.
 pub fn in_a_row(quantiles: Option<Quantiles>) -> String {
     quantiles.map_or_else(|| "-".to_owned(), |of| format!("{:.1}/{:.1}/{:.1}", of.p50, of.p99, of.max))
 }

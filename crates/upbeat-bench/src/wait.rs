@@ -1,4 +1,4 @@
-//! How a client of the benches waits.
+//! Waiting for Wayland events with a deadline, for the bench clients.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -9,10 +9,10 @@ use wayland_client::{DispatchError, EventQueue};
 
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
-/// Sends what was requested, and waits until events were read and handled, or until `until`.
+/// Flushes requests, then waits until events were dispatched or the time is `until`.
 ///
 /// # Errors
-/// If the connection breaks, or waiting fails.
+/// If the connection breaks, or `poll` fails.
 pub(super) fn wait<State, Error>(
     queue: &mut EventQueue<State>,
     state: &mut State,

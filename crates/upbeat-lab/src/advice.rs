@@ -1,5 +1,4 @@
-//! What follows from the runs of a load, in a few sentences: what would help, what it costs, what would be left, and how to
-//! get it.
+//! Advice on a load, as text: which pacing would help, its cost, the drops that would remain, and the code for it.
 
 use std::fmt::Write;
 
@@ -12,23 +11,24 @@ use upbeat_timing::defaults::ESTIMATOR;
 use upbeat_timing::frames::Trigger;
 use upbeat_timing::time::Span;
 
-/// Frames that take longer are no part of drawing: shaders that are compiled, levels that are loaded.
+/// A longer frame is not only drawing: it compiles shaders or loads a level.
 const NOT_DRAWING: Span = Span::from_millis(100);
-/// More buffers are named only where fewer leave this many times the drops…
+/// More buffers are advised only if fewer buffers have this many times the drops…
 const WORTH_A_BUFFER: f64 = 1.3;
-/// …and this many per second more.
+/// …plus this many drops per second.
 const WORTH_A_DROP: f64 = 0.02;
-/// Where frames take this part of a refresh on average, nothing that only moves them helps.
+/// If frames take more than this part of a refresh on average, no pacing helps.
 const FULL: f64 = 0.98;
-/// Drawing ahead is named for a load that does not fit where it makes so many times the frames.
+/// For a load above that, drawing ahead is advised only if it makes this many times the frames.
 const WORTH_A_RATE: f64 = 1.03;
-/// Misses that follow each other within so many refreshes belong together.
+/// Misses within this many refreshes form a cluster.
 const TOGETHER: i64 = 6;
-/// Misses are periodic if the standard deviation of their distances is this part of the mean, and there are so many.
+/// Misses are periodic if the standard deviation of their distances is at most this part of the mean, and if there are
+/// at least as many as below.
 const REGULAR: f64 = 0.15;
 const FEWEST_PERIODS: usize = 6;
 
-/// The answer for one load; `None` where no run draws ahead.
+/// The advice for a load; `None` if no run draws ahead.
 pub fn answer(load: &Load, policies: &[Policy], runs: &[RunResult]) -> Option<String> {
     let run = |name: &str| runs.iter().find(|run| run.policy == name);
     let baseline = run(BASELINE)?;
@@ -61,7 +61,7 @@ pub fn answer(load: &Load, policies: &[Policy], runs: &[RunResult]) -> Option<St
     Some(text)
 }
 
-/// A load that does not fit: what fits, and how near to that it gets.
+/// Advice for a load above the refresh rate: the possible rate, and the rate of each pacing.
 fn overloaded(text: &mut String, slower: f64, interval: f64, baseline: &RunResult, best: &RunResult) {
     let _ = write!(
         text,
@@ -82,7 +82,7 @@ fn overloaded(text: &mut String, slower: f64, interval: f64, baseline: &RunResul
     how(text, best);
 }
 
-/// The lines to write.
+/// Adds the code that gives this pacing.
 fn how(text: &mut String, best: &RunResult) {
     let _ = write!(
         text,
@@ -93,7 +93,7 @@ fn how(text: &mut String, best: &RunResult) {
     );
 }
 
-/// Of those that draw ahead and nothing else, the one with the fewest buffers that is hardly worse than the best.
+/// The run with the fewest buffers that is hardly worse than the best, among runs that draw ahead without extensions.
 fn best<'a>(policies: &[Policy], runs: &'a [RunResult]) -> Option<&'a RunResult> {
     let ahead = policies.iter().filter_map(|policy| match policy.kind {
         Kind::Animation(kind) if kind.trigger == Trigger::Ahead && !kind.variable => Some((policy, kind)),
@@ -132,7 +132,7 @@ fn drawing_ahead(text: &mut String, baseline: &RunResult, best: &RunResult) {
     );
 }
 
-/// What is missed all the same.
+/// Adds the causes of the remaining misses.
 fn left(text: &mut String, misses: &[Miss]) {
     let all: u64 = misses.iter().map(|miss| miss.drops).sum();
     let hopeless: u64 = misses.iter().filter(|miss| miss.cost.slower() > NOT_DRAWING).map(|miss| miss.drops).sum();
@@ -144,16 +144,16 @@ fn left(text: &mut String, misses: &[Miss]) {
     let _ = if share >= 1.0 {
         write!(
             text,
-            " {share:.0} % of what remains are frames over {:.0} ms (shaders that are compiled, levels that are loaded), which \
-             no queue hides.",
+            " {share:.0} % of the remaining misses are frames over {:.0} ms (shaders that are compiled, levels that are loaded), \
+             which no queue hides.",
             NOT_DRAWING.as_millis_f64()
         )
     } else {
-        write!(text, " What remains are frames of up to {longest:.0} ms.")
+        write!(text, " The remaining misses are frames of up to {longest:.0} ms.")
     };
 }
 
-/// How misses follow each other, as a sentence.
+/// Distribution of the misses over time, as a sentence.
 fn pattern(misses: &[Miss], interval: Span) -> String {
     let distances: Vec<f64> = misses.windows(2).map(|pair| (pair[1].at - pair[0].at).as_seconds_f64()).collect();
     let together = (interval * TOGETHER).as_seconds_f64();
@@ -227,7 +227,7 @@ mod tests {
             text
         };
         assert_eq!(told(&[]), "");
-        assert_eq!(told(&[40, 60]), " What remains are frames of up to 60 ms.");
-        assert!(told(&[40, 160]).starts_with(" 50 % of what remains are frames over 100 ms"));
+        assert_eq!(told(&[40, 60]), " The remaining misses are frames of up to 60 ms.");
+        assert!(told(&[40, 160]).starts_with(" 50 % of the remaining misses are frames over 100 ms"));
     }
 }

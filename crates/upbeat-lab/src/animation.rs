@@ -1,8 +1,7 @@
-//! The pipeline of deterministic motion: record, render, queue, latch, scan-out.
+//! Simulates the pipeline of animations: record, render, queue, latch, scan-out.
 //!
-//! Drives [`FrameQueue`], [`Virtualizer`] and [`RateGovernor`] with the costs of a load. Three things can happen next
-//! (a stage ends, the other stage ends, the display refreshes), so that the earliest of three instants is the whole
-//! event queue.
+//! Drives [`FrameQueue`], [`Virtualizer`] and [`RateGovernor`] with the costs of a load. Only three events are possible
+//! next (the end of either stage, or a refresh), so the earliest of three instants is the whole event queue.
 //!
 //! ```text
 //!  cost.record ─► [record] ─► commands ─► [render] ─► buffers ─► latch at the refresh ─► composed ─► light
@@ -10,7 +9,7 @@
 //! ```
 //!
 //! A frame that is finished at the very moment of a refresh is latched by it. Composition takes one refresh, as on
-//! Android: what is latched at refresh k is seen at k + 1.
+//! Android: a frame latched at refresh k is light at k + 1.
 
 use super::load::{FrameCost, Load};
 use super::tally::{FrameClass, Tally};
@@ -21,17 +20,17 @@ use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Instant, Span};
 use upbeat_timing::virtualizer::{CatchUp, DisplayTarget, Grid, Virtualizer};
 
-/// When each animation starts on the simulated clock; far enough from zero for anything to lie before it.
+/// Start of each animation on the simulated clock; far enough from zero that earlier instants are valid.
 const START: Instant = Instant::from_nanos(1_000_000_000);
 /// The slowest rate of a simulated variable-refresh panel, in parts of the interval: 24 Hz on a 60 Hz panel.
 const SLOWEST_VARIABLE: (i64, i64) = (5, 2);
 
-/// A way of running motion.
+/// A way of pacing an animation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnimationPolicy {
     /// Buffers, lead, run-ahead, start delay.
     pub settings: AheadSettings,
-    /// What starts a frame.
+    /// The event that starts a frame.
     pub trigger: Trigger,
     /// Whether recording waits for rendering.
     pub recorder: Recorder,
@@ -56,12 +55,12 @@ impl AnimationPolicy {
         AnimationPolicy { settings, trigger, recorder: Recorder::Coupled, variable: false, catch_up: CatchUp::Skip }
     }
 
-    /// The same with another recorder; without it, it is Android's, which waits for the renderer.
+    /// Sets the recorder. The default is Android's, which waits for the renderer.
     pub const fn with_recorder(self, recorder: Recorder) -> Self {
         AnimationPolicy { recorder, ..self }
     }
 
-    /// The same on a panel with variable refresh.
+    /// Sets a panel with variable refresh.
     pub const fn on_variable_refresh(self) -> Self {
         AnimationPolicy { variable: true, ..self }
     }
@@ -76,7 +75,7 @@ pub fn run(load: &Load, policy: &AnimationPolicy) -> Tally {
     tally
 }
 
-/// The same, and its misses in order.
+/// Like [`run`]; also returns the misses in order.
 pub fn run_with_misses(load: &Load, policy: &AnimationPolicy) -> (Tally, Vec<Miss>) {
     let mut tally = Tally::new(load.interval);
     let mut misses = Vec::new();
@@ -88,40 +87,35 @@ pub fn run_with_misses(load: &Load, policy: &AnimationPolicy) -> (Tally, Vec<Mis
     (tally, misses)
 }
 
-/// A gap in which refreshes were missed.
+/// A gap between two frames in which refreshes were missed.
 #[derive(Clone, Copy, Debug)]
 pub struct Miss {
-    /// When it ended, in display time since the first frame.
+    /// End of the gap, in display time since the first frame.
     pub at: Span,
-    /// How many refreshes were missed.
+    /// Number of missed refreshes.
     pub drops: u64,
-    /// What the frame took that ended it.
+    /// Cost of the frame that ended the gap.
     pub cost: FrameCost,
 }
 
-/// More misses than that are no longer told apart.
+/// Misses beyond this number are not recorded.
 const MOST_MISSES: usize = 100_000;
 
-/// One frame's way, for a timeline.
+/// The times of a frame, for a timeline.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameTrace {
-    /// Its number within the animation.
+    /// From zero within the animation.
     pub number: u64,
-    /// The refresh interval.
     pub interval: Span,
-    /// Recording begins.
     pub record_start: Instant,
-    /// Recording ends.
     pub record_end: Instant,
-    /// Rendering begins.
     pub render_start: Instant,
-    /// Rendering ends.
     pub render_end: Instant,
     /// The refresh that latches it.
     pub shown: Instant,
 }
 
-/// The way of every frame of `load` as one animation on a fixed grid.
+/// The times of every frame of `load`, as one animation at a fixed rate.
 pub fn trace(load: &Load, policy: &AnimationPolicy) -> Vec<FrameTrace> {
     let mut pipeline = Pipeline::new(load.interval, &load.frames, policy);
     pipeline.traces = Some(Vec::with_capacity(load.frames.len()));
@@ -135,17 +129,17 @@ pub fn trace(load: &Load, policy: &AnimationPolicy) -> Vec<FrameTrace> {
 }
 
 /// From an interrupting event to the light of the first frame that answers it: mean over `count` events, in
-/// milliseconds. With `supersede` the queued frames give way; without, they are shown first.
+/// milliseconds. With `supersede` the event cancels the queued frames; without, they are shown first.
 pub fn interrupt_response(load: &Load, policy: &AnimationPolicy, supersede: bool, count: usize) -> f64 {
     /// Refreshes before the event: every queue is full by then.
     const WARM_UP: usize = 40;
-    /// Refreshes within which the answer is on screen, or never.
+    /// Refreshes after the event: an answer that takes longer does not count.
     const PATIENCE: usize = 80;
     let length = WARM_UP + PATIENCE;
     let mut sum = Span::ZERO;
     let mut answered = 0;
     for (index, frames) in load.frames.windows(length).step_by((load.frames.len() / count.max(1)).max(1)).enumerate() {
-        // The phase runs through the refresh as the golden ratio does: evenly, without a period.
+        // Multiples of the golden ratio spread the phases evenly over the refresh, without a period.
         let phase = (index as f64 * 0.618_034).fract();
         let event = START + load.interval * WARM_UP as i64 + load.interval.scale((phase * 1e6) as i64, 1_000_000);
         let mut pipeline = Pipeline::new(load.interval, frames, policy);
@@ -157,7 +151,7 @@ pub fn interrupt_response(load: &Load, policy: &AnimationPolicy, supersede: bool
     sum.as_millis_f64() / f64::from(answered.max(1))
 }
 
-/// A stage at work.
+/// The frame in a stage and the end of its work.
 type Work = Option<(FrameId, Instant)>;
 
 struct Pipeline<'a> {
@@ -172,11 +166,11 @@ struct Pipeline<'a> {
     render: Work,
     refresh: RefreshIndex,
     refresh_at: Instant,
-    /// The refresh came and nothing was ready: a variable panel waits.
+    /// A refresh found no frame, so the variable panel waits for the next one.
     waiting: bool,
     first_due: RefreshIndex,
     shown_at: Instant,
-    /// Start and target of each frame under way, by number modulo the most frames there can be.
+    /// Start and target of each frame in the pipeline, by number modulo the most frames there can be.
     started: [Started; MOST_AHEAD],
     /// Filled for timelines only.
     traces: Option<Vec<FrameTrace>>,
@@ -223,7 +217,7 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Runs all frames: the misses, where they are asked for.
+    /// Runs all frames, and returns the misses if they are recorded.
     fn run(mut self, tally: &mut Tally) -> Vec<Miss> {
         let mut left = self.costs.len();
         while left > 0 {
@@ -233,14 +227,14 @@ impl<'a> Pipeline<'a> {
         self.misses.unwrap_or_default()
     }
 
-    /// When the next thing happens.
+    /// Time of the next event.
     fn next_event(&self) -> Instant {
         let end = |work: Work| work.map_or(Instant::MAX, |(_, end)| end);
         let refresh = if self.waiting { Instant::MAX } else { self.refresh_at };
         end(self.record).min(end(self.render)).min(refresh)
     }
 
-    /// Lets the next thing happen: the frame that was shown, if any.
+    /// Handles the next event. Returns the frame that it shows, if any.
     fn advance(&mut self, tally: &mut Tally) -> Option<FrameId> {
         self.now = self.next_event();
         if let Some((frame, _)) = self.record.filter(|(_, end)| *end == self.now) {
@@ -256,7 +250,7 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Runs until `event`, takes it into account and runs on until a frame that was started after it is seen.
+    /// Runs until `event`, handles it, and runs on until a frame started after it is light.
     fn answer(&mut self, event: Instant, supersede: bool, frames: usize) -> Option<Instant> {
         let mut tally = Tally::new(self.interval);
         let mut first_fresh = None;
@@ -304,7 +298,7 @@ impl<'a> Pipeline<'a> {
                             shown: end,
                         });
                     }
-                    // It is the least urgent thing to do: nothing else can be done.
+                    // Recording has the lowest priority, so no other step is possible now.
                     return;
                 }
                 Step::Draw(frame) => {
@@ -315,13 +309,13 @@ impl<'a> Pipeline<'a> {
                         (trace.render_start, trace.render_end) = (self.now, end);
                     }
                 }
-                // No display holds any: what is let go is gone.
+                // The simulation has no display that holds buffers: nothing to release.
                 Step::Release(_) | Step::Withdraw(_) | Step::HandOver(_) => {}
             }
         }
     }
 
-    /// A refresh: the new frame that it shows.
+    /// Handles a refresh. Returns the new frame that it shows.
     fn latch(&mut self, tally: &mut Tally) -> Option<FrameId> {
         let buffers = 1 + self.frames.pixel_buffers();
         let latched = self.frames.shows(self.refresh).frame;
@@ -348,8 +342,8 @@ impl<'a> Pipeline<'a> {
         }
         let gap = self.now - self.shown_at;
         let light = self.now + self.interval;
-        // The paper counts from the start of the frame or from its D-Timestamp, whichever is later: the time that a
-        // frame waits because it was started early is not latency, since its content is not older for it.
+        // The paper counts from the start of the frame or from its D-Timestamp, whichever is later. A frame that waits
+        // because it was started early adds no latency, since its content is not older for it.
         let from = match self.trigger {
             Trigger::Refresh => at,
             Trigger::Ahead => at.max(target.present - self.interval),
@@ -388,7 +382,7 @@ impl<'a> Pipeline<'a> {
                 self.refresh_at = governor.scan_out(self.now, self.now);
                 self.waiting = false;
             }
-            // The first refreshes of a delayed start still have a grid.
+            // The refreshes of a delayed start are still on the grid.
             Some(_) if self.refresh < self.first_due => {
                 self.refresh = self.refresh.next();
                 self.refresh_at += self.interval;

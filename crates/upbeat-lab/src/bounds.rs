@@ -1,16 +1,16 @@
-//! The best that any schedule could do with the same costs.
+//! Lower bounds: the fewest drops that any schedule could have with the same costs.
 
 use super::load::{FrameCost, Load};
 use super::tally::{FrameClass, Tally};
 use upbeat_timing::time::Span;
 
-/// Animations are cut into pieces of this many refreshes for the bound with skipping: its cost grows with the square.
+/// The bound with skipping cuts animations into pieces of this many refreshes, because its cost grows with the square.
 const PIECE: usize = 600;
 
-/// The least drops without skipping a frame, with any number of buffers: every stage starts as soon as it can.
+/// The fewest drops without skipping a frame, with any number of buffers: every stage starts as soon as it can.
 ///
-/// Nothing is gained by waiting: each start is the maximum of earlier ends, so that delaying any of them never makes a
-/// later one earlier (simulation finding 2).
+/// Waiting gains nothing: each start is the maximum of earlier ends, so a delay never makes a later start earlier
+/// (simulation finding 2).
 pub fn without_skipping(load: &Load) -> Tally {
     let mut tally = Tally::new(load.interval);
     for animation in load.animations() {
@@ -28,14 +28,14 @@ pub fn without_skipping(load: &Load) -> Tally {
     tally
 }
 
-/// A lower bound on the drops of any schedule that may leave out frames, knows all costs, and starts no frame more than
+/// A lower bound on the drops of any schedule that may skip frames, knows all costs, and starts no frame more than
 /// `lead` refreshes before its own (`None`: at any time before).
 ///
-/// Dynamic programming over refreshes and drops so far; of all ways to the same number of drops the earliest end is
-/// kept for each stage separately, which no single schedule need reach: hence a bound, not a schedule.
+/// Dynamic programming over refreshes and drops so far. For each number of drops it keeps the earliest end of each
+/// stage separately. No single schedule need reach both: hence a bound, not a schedule.
 ///
-/// Frame k belongs to refresh k here, whatever was left out before. A schedule that skips nothing shows all later frames
-/// a refresh later after each drop, so that on one sequence of costs it may be luckier; over many it is not.
+/// Frame k belongs to refresh k here, even after a skipped frame. A schedule that skips nothing shows all later frames
+/// a refresh later after each drop. On one sequence of costs it may be luckier; over many it is not.
 pub fn with_skipping(load: &Load, lead: Option<u64>) -> u64 {
     load.animations()
         .flat_map(|animation| animation.chunks(PIECE))
@@ -53,7 +53,7 @@ fn skip_in(costs: &[FrameCost], interval: Span, lead: Option<u64>) -> u64 {
         let release = lead.map_or(Span::ZERO, |lead| (deadline - interval * lead as i64).max(Span::ZERO));
         for drops in (0..=index).rev() {
             let (recorded, rendered) = ends[drops];
-            // Left out: one drop more, no work.
+            // Skip this frame: one drop more, no work.
             let fewer = &mut ends[drops + 1];
             *fewer = (fewer.0.min(recorded), fewer.1.min(rendered));
             let recorded = if recorded == NEVER { NEVER } else { recorded.max(release) + cost.record };

@@ -38,17 +38,17 @@ const TRADE_REFRESHES: usize = 20_000;
 /// Frames before and after the heaviest one in a timeline.
 const TIMELINE_FRAMES: usize = 9;
 
-/// What would each way of pacing do with these frames?
+/// Compare all ways of pacing for given frame costs
 ///
-/// Runs recorded or made-up frame costs through a simulated display under every policy: vsync, running ahead with 3 to 7
-/// buffers and its extensions, just-in-time with every estimator, variable refresh.
+/// Runs recorded or generated frame costs through a simulated display under every policy: vsync, running ahead with 3
+/// to 7 buffers and its extensions, just-in-time with every estimator, variable refresh.
 #[derive(Args, Clone, Debug)]
 pub struct SimulateArgs {
-    /// Logs of frame times: MangoHud, PresentMon, CapFrameX (CSV or JSON), FrameView, CSV with `frame,cpu_ms,gpu_ms,frame_ms`, or
-    /// the marks in a trace (ftrace as text, Sysprof)
+    /// Logs of frame times: MangoHud, PresentMon, CapFrameX (CSV or JSON), FrameView, CSV with
+    /// `frame,cpu_ms,gpu_ms,frame_ms`, or the marks in a trace (ftrace as text, Sysprof)
     #[arg(value_name = "LOG")]
     traces: Vec<PathBuf>,
-    /// The program in these logs, by name or number, where there are several
+    /// The program in these logs, by name or number, if they contain several
     #[arg(long, value_name = "NAME", requires = "traces")]
     process: Option<String>,
     /// Loads by seed: A, B, C, D, E, F (default: A and E when no trace is given)
@@ -66,13 +66,13 @@ pub struct SimulateArgs {
     /// Frames of one animation; 0 runs all frames as one [default: 0]
     #[arg(long, value_name = "FRAMES")]
     animation: Option<usize>,
-    /// Seeds, for intervals [default: 5]
+    /// Number of seeds, for confidence intervals [default: 5]
     #[arg(long)]
     seeds: Option<u64>,
     /// The first seed [default: 1]
     #[arg(long)]
     seed: Option<u64>,
-    /// Input events: their rate, or a recording of them (`t_us,x,y,state`), which begins again at its end [default: 125]
+    /// Input events: their rate, or a recording of them (`t_us,x,y,state`), which repeats [default: 125]
     #[arg(long, value_name = "HZ|CSV")]
     input: Option<Input>,
     /// From the hand to the driver, in ms (a mouse 1, a phone's touch screen 28) [default: 1]
@@ -82,34 +82,35 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "MS")]
     output: Option<f64>,
     /// Whether recording waits for rendering (`coupled`, as on Android) or not (`decoupled`, as with GL and Vulkan);
-    /// coupled for loads by seed, decoupled for logs, unless it is said
+    /// default: coupled for loads by seed, decoupled for logs
     #[arg(long, value_name = "HOW", value_parser = ["coupled", "decoupled"])]
     recorder: Option<String>,
-    /// So many clients with these costs on one display, paced by the compositor's own conductor
+    /// Number of clients with these costs on one display, paced by the compositor's own conductor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     clients: Option<u8>,
     /// Cores that these clients share [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), requires = "clients")]
     cores: Option<u8>,
-    /// `papers` reproduces published figures; `estimators` prints the table that the defaults were chosen from
+    /// `papers` reproduces published figures; `estimators` prints the table from which the defaults were chosen
     #[arg(long, value_name = "NAME", value_parser = ["papers", "estimators"])]
     suite: Option<String>,
-    /// A frame log of a session, run again under every policy
+    /// Replay the frame log of a session under every policy
     #[arg(long, value_name = "FRAMELOG")]
     replay: Option<PathBuf>,
-    /// Recorded strokes (`t_us,x,y,state`): how far predictions are off
+    /// Recorded strokes (`t_us,x,y,state`): print the errors of predictions
     #[arg(long, value_name = "CSV", num_args = 1..)]
     strokes: Vec<PathBuf>,
-    /// Recordings of hands (`t_us,x,y,state`) that scroll: what that costs a program whose screens cost what these frames do
+    /// Recordings of hands (`t_us,x,y,state`) that scroll: print the cost for a program whose screens cost as much as
+    /// these frames
     #[arg(long, value_name = "CSV", num_args = 1..)]
     scroll: Vec<PathBuf>,
-    /// Print JSON
+    /// Print the report as JSON
     #[arg(long)]
     json: bool,
-    /// Write a page with pictures
+    /// Write an HTML page with charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write the frames of the load to FILE, as CSV that is read as a log, and run nothing
+    /// Write the frames of the load to FILE, as CSV in the format of a log, and run nothing
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Name the policies and loads
@@ -117,7 +118,7 @@ pub struct SimulateArgs {
     list: bool,
 }
 
-/// Runs `upbeat simulate`; what it finds goes to standard output.
+/// Runs `upbeat simulate` and prints its results.
 pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match args.mode()? {
@@ -140,7 +141,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     let interval = args.interval()?;
     let sources = args.sources(interval)?;
     if let Some(path) = &args.save {
-        let [source] = &sources[..] else { bail!("--save writes one load: say which with --load NAME") };
+        let [source] = &sources[..] else { bail!("--save writes one load: choose it with --load NAME") };
         let text = csv::render(&source.load(args.seed()));
         return std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
     }
@@ -218,7 +219,7 @@ impl SimulateArgs {
         Ok(text)
     }
 
-    /// Every load scrolled by every recorded hand.
+    /// Results of every load scrolled by every recorded hand, as text.
     fn scrolled(&self, sources: &[Source]) -> anyhow::Result<String> {
         let hands = self.scroll.iter().map(|path| strokes::read(path)).collect::<Result<Vec<_>, _>>()?;
         let of = |source: &Source| {
@@ -236,7 +237,7 @@ impl SimulateArgs {
         Ok(texts.join("\n"))
     }
 
-    /// Every load for several clients at once.
+    /// Results of every load for several clients at once, as text.
     fn several(&self, sources: &[Source], clients: usize) -> anyhow::Result<String> {
         let cores = usize::from(self.cores.unwrap_or(2));
         let of = |source: &Source| {
@@ -265,7 +266,7 @@ impl SimulateArgs {
     }
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// A progress bar on a terminal, nothing elsewhere.
 fn progress(steps: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -280,7 +281,7 @@ fn progress(steps: u64) -> ProgressBar {
 fn charts(sources: &[Source], args: &SimulateArgs) -> Charts {
     let mut loads: Vec<Load> = sources.iter().map(|source| source.load(args.seed()).into_owned()).collect();
     if loads.is_empty() {
-        // The suite alone: the loads that its figures rest on.
+        // Without loads, the suite uses the loads of its own figures.
         let interval = Span::from_nanos(16_666_667);
         loads = MIXES.into_iter().map(|mix| mix.generate(interval, 20_000, args.seed())).collect();
     }
@@ -289,8 +290,8 @@ fn charts(sources: &[Source], args: &SimulateArgs) -> Charts {
     Charts { loads, timelines, trade }
 }
 
-/// The frames around a heavy one (the heaviest of at most three intervals, if there is one: a freeze of half a second
-/// makes a dull picture) under vsync and ahead.
+/// Timelines under vsync and ahead, of the frames around a heavy frame. This is the heaviest of at most three
+/// intervals, if there is one, because a freeze of half a second makes a dull picture.
 fn around_the_heaviest(load: &Load) -> Vec<(String, Vec<animation::FrameTrace>)> {
     let intervals =
         |index: &usize| load.frames[*index].total().as_nanos() as f64 / load.interval.as_nanos().max(1) as f64;

@@ -1,6 +1,6 @@
 //! `upbeat simulate --clients N`: several clients with the same costs on one output, under every pacing.
 //!
-//! The first has the focus. Each starts at another place of the load, so that their heavy frames do not coincide.
+//! The first has the focus. Each starts at another frame of the load, so that their heavy frames do not coincide.
 
 use std::fmt::Write;
 
@@ -12,7 +12,8 @@ use super::result::{Latency, RunResult};
 use upbeat_timing::pacer::MissBudgets;
 use upbeat_timing::pacing::PacingWish;
 
-/// Runs `load` for `clients` clients on `cores` cores: for every pacing the focused client, and the worst of the others.
+/// Runs `load` for `clients` clients on `cores` cores. Returns two results for every pacing: the focused client, and
+/// the worst of the other clients.
 pub fn run(load: &Load, clients: usize, cores: usize) -> Vec<RunResult> {
     let machine = Machine { cores, ..Machine::headless(load.interval) };
     let frames: Vec<Vec<FrameCost>> = (0..clients)
@@ -46,9 +47,9 @@ pub fn run(load: &Load, clients: usize, cores: usize) -> Vec<RunResult> {
     runs
 }
 
-/// How a client of the conductor fared, as a row of a report.
+/// The outcome of a client as a row of a report.
 pub(super) fn result(load: &Load, policy: String, outcome: ClientOutcome) -> RunResult {
-    // A client draws when it is called back: its content is as old as that.
+    // A client draws at its callback, so its content is as old as the callback.
     let age_ms = outcome.callback_to_light.mean;
     RunResult {
         load: load.name.clone(),
@@ -68,7 +69,7 @@ pub(super) fn result(load: &Load, policy: String, outcome: ClientOutcome) -> Run
     }
 }
 
-/// One load as text.
+/// The results of a load as text.
 pub fn render(load: &Load, clients: usize, cores: usize, runs: &[RunResult]) -> String {
     let mut text = String::new();
     let hertz = 1.0 / load.interval.as_seconds_f64();

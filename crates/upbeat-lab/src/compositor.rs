@@ -1,12 +1,12 @@
-//! Several clients on one output, paced by the very conductor that the compositor runs.
+//! Simulates several clients on one output, paced by the compositor's own conductor.
 //!
 //! ```text
 //!  Conductor ── callback ─► client works on a shared core ── commit ─► waits ── Latch ─► composed ─► present
 //! ```
 //!
-//! Clients draw when they are called back and ask for the next callback with each commit. Those that work at the same
-//! time share the cores evenly (processor sharing). What is composed and submitted by `present − lead` is light at
-//! `present`, else a refresh later; nothing else is composed meanwhile.
+//! Clients draw at their callback and request the next callback with each commit. Clients that work at the same time
+//! share the cores evenly (processor sharing). A frame that is composed and submitted by `present − lead` is light at
+//! `present`, else a refresh later; no other frame is composed meanwhile.
 
 use std::collections::VecDeque;
 
@@ -23,79 +23,74 @@ use upbeat_timing::time::{Instant, Span};
 use upbeat_timing::vsync::VsyncModel;
 
 const START: Instant = Instant::from_nanos(5_000_000_000);
-/// Frames that the estimators learn from before anything is counted.
+/// Frames before the figures begin, so that the estimators can learn.
 const WARM_UP: usize = 30;
-/// A refresh without progress for so long is a fault of the simulation, not a drop.
+/// This many refreshes without progress are a fault of the simulation, not drops.
 const STALLED_REFRESHES: i64 = 600;
 
-/// What composing takes where nothing is known of it.
+/// Cost of composing when none is measured.
 const USUAL_COMPOSE: &[Span] = &[Span::from_micros(500)];
 
 /// The machine that clients and compositor run on.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'a> {
-    /// Refresh interval.
     pub interval: Span,
     /// From the end of submitting to the refresh: blanking and the driver's margin.
     pub lead: Span,
-    /// What composing and submitting takes, frame by frame; from the first again after the last.
+    /// Time to compose and submit each frame; repeats after the last.
     pub compose: &'a [Span],
     /// Cores that clients share.
     pub cores: usize,
 }
 
 impl Machine<'_> {
-    /// The honest grid of the headless display: 0.6 ms lead, 0.5 ms to compose, two cores.
+    /// The timing of the headless display: 0.6 ms lead, 0.5 ms to compose, two cores.
     pub const fn headless(interval: Span) -> Self {
         Machine { interval, lead: Span::from_micros(600), compose: USUAL_COMPOSE, cores: 2 }
     }
 }
 
-/// One client.
+/// Settings of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientSetup<'a> {
-    /// What its frames cost, both stages one after the other; from the first again after the last.
+    /// Costs of its frames; the two stages run one after the other; repeats after the last frame.
     pub frames: &'a [FrameCost],
-    /// How it asks to be paced.
+    /// The pacing that it requests.
     pub pacing: PacingWish,
-    /// Whether it has the focus.
     pub focused: bool,
-    /// Whether a button is held on it.
+    /// A button is held down on it.
     pub held: bool,
 }
 
-/// How one client fared.
+/// Figures of a client.
 #[derive(Clone, Debug, Default)]
 pub struct ClientOutcome {
-    /// From the callback to light, in milliseconds.
+    /// In milliseconds.
     pub callback_to_light: Summary,
-    /// Frames shown, after the warm-up.
+    /// Number of shown frames after the warm-up.
     pub frames: usize,
     /// Refreshes without a new frame.
     pub drops: u64,
     /// Gaps of more than 1.26 intervals.
     pub hitches: u64,
-    /// The longest gap.
     pub longest_gap: Span,
-    /// Between the first and the last of these frames.
+    /// From the first to the last of these frames.
     pub duration: Span,
-    /// All callback→light latencies in milliseconds.
+    /// All callback→light latencies, in milliseconds.
     pub latencies: Vec<f32>,
 }
 
 impl ClientOutcome {
-    /// Drops per second.
     pub fn drops_per_second(&self) -> f64 {
         self.drops as f64 / self.duration.as_seconds_f64().max(1e-9)
     }
 
-    /// Frames per second.
     pub fn frames_per_second(&self) -> f64 {
         self.frames.saturating_sub(1) as f64 / self.duration.as_seconds_f64().max(1e-9)
     }
 }
 
-/// Runs until the first client has shown `frames` frames; the outcome of each client.
+/// Runs until the first client has shown `frames` frames. Returns the figures of each client.
 pub fn run(
     machine: &Machine<'_>,
     clients: &[ClientSetup<'_>],
@@ -118,10 +113,10 @@ struct Frame {
 struct Client<'a> {
     setup: ClientSetup<'a>,
     pacer: PacerId,
-    /// Work left of the frame being drawn.
+    /// Remaining work of the frame that is drawn.
     working: Option<(Span, Frame)>,
     drawn: usize,
-    /// Committed, for a refresh not before this one.
+    /// Committed frames, each with the earliest refresh that may show it.
     waiting: VecDeque<(RefreshIndex, Frame)>,
     wants_callback: bool,
     shown: Vec<(Instant, Instant)>,
@@ -145,7 +140,7 @@ impl Client<'_> {
     }
 }
 
-/// Whose frames are shown.
+/// Index of a client and its frame, for each client with a new frame.
 type Shown = Vec<(usize, Frame)>;
 
 /// A frame that is being composed.
@@ -163,7 +158,7 @@ struct World<'a> {
     now: Instant,
     clients: Vec<Client<'a>>,
     composing: Option<Composing>,
-    /// In flight: when it is light, and whose frames.
+    /// Light, id and client frames of the submitted frame.
     flight: Option<(Instant, FrameId, Shown)>,
 }
 
@@ -200,7 +195,7 @@ impl<'a> World<'a> {
         World { machine: *machine, composed: 0, conductor, now, clients, composing: None, flight: None }
     }
 
-    /// Deals with what is due, then moves the clock to the next event.
+    /// Handles all due actions, then moves the clock to the next event.
     fn step(&mut self) {
         // The compositor's thread is busy while it composes.
         if self.composing.is_none() {
@@ -212,7 +207,7 @@ impl<'a> World<'a> {
             }
         }
         let busy = self.clients.iter().filter(|client| client.working.is_some()).count().max(1);
-        // With more clients at work than cores each runs at this part of full speed: numerator, denominator.
+        // If more clients work than there are cores, each runs at this part of full speed: numerator, denominator.
         let speed = (self.machine.cores.min(busy) as i64, busy as i64);
         let work = self.clients.iter().filter_map(|client| client.working.map(|(left, _)| left)).min();
         let end_of_work = work.map(|left| self.now + left.scale(speed.1, speed.0).max(Span::from_nanos(1)));
@@ -273,7 +268,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Content is chosen: the newest due frame of each client; the older ones are never shown.
+    /// Latches the newest due frame of each client; older frames are never shown.
     fn latch(&mut self, target: Target, scheduled: Instant) {
         self.conductor.latched(target.id);
         let mut shown = Vec::new();
@@ -343,7 +338,7 @@ mod tests {
         heavy_frames(4_000)
     }
 
-    /// Lognormal, median 6 ms, 95th percentile 20 ms.
+    /// Costs with a lognormal distribution: median 6 ms, 95th percentile 20 ms.
     fn heavy_frames(count: usize) -> Vec<FrameCost> {
         let mut random = Random::new(9);
         let sigma = (20.0_f64 / 6.0).ln() / 1.645;
@@ -370,7 +365,7 @@ mod tests {
         assert!((vsync.callback_to_light.p50 - 33.3).abs() < 0.5, "{:?}", vsync.callback_to_light);
     }
 
-    /// Traps 1: at 33 ms 1.5 drops a second, at a period and a bit 5.2 to 5.9.
+    /// Traps 1: 1.5 drops a second at 33 ms, 5.2 to 5.9 at a little more than a period.
     #[test]
     fn the_heavy_client_has_the_drops_that_any_honest_schedule_has() {
         let free = one(&heavy(), PacingWish::Auto, false);
@@ -379,8 +374,8 @@ mod tests {
         assert!(touched.drops_per_second() < 5.9 && touched.callback_to_light.p50 < 18.2, "{touched:?}");
     }
 
-    /// What a client has that is called back `start` before its refresh, always: mean latency and drops a second. Content is to be
-    /// there `lead` before its refresh.
+    /// Mean latency and drops a second of a client with its callback always `start` before its refresh. Its frame must
+    /// be ready `lead` before its refresh.
     fn with_a_fixed_start(frames: &[FrameCost], start: Span, lead: Span) -> (f64, f64) {
         let (mut refresh, mut free, mut drops, mut latencies) = (3, Span::ZERO, 0, Vec::new());
         for cost in frames {
@@ -397,8 +392,8 @@ mod tests {
         (Summary::of(&mut latencies).mean, drops as f64 / seconds)
     }
 
-    /// Latency against drops: the miss budget moves along the curve of all fixed starts, and off it by no more than a window
-    /// of the last costs can know.
+    /// Latency against drops: the miss budget moves along the curve of all fixed starts. It may be slightly off the
+    /// curve, because the estimator knows only a window of the last costs.
     #[test]
     fn the_miss_budget_chooses_a_point_on_the_curve_of_latency_against_drops() {
         const OFF_BY: (f64, f64) = (0.7, 0.1);

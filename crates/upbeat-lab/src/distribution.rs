@@ -1,16 +1,16 @@
-//! How values are distributed, in the same memory however many there are.
+//! Distributions of values, in constant memory.
 
-/// Bins of one power of two: a quantile is off by a part in a thousand at most, and exact where the values of a bin are equal.
+/// Bins in a power of two: a quantile is off by a thousandth at most, and exact where the values of a bin are equal.
 const BINS: usize = 512;
-/// Powers of two that an `f32` has.
+/// Number of exponents of an `f32`.
 const POWERS: usize = 256;
-/// Bits of an `f32`'s mantissa that are not looked at.
+/// Low bits of an `f32`'s mantissa that do not select a bin.
 const IGNORED: u32 = 23 - BINS.ilog2();
 
-/// Values that are not negative, such as latencies in milliseconds.
+/// A histogram of non-negative values, such as latencies in milliseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
-    /// By power of two; made when the first value comes.
+    /// By power of two; allocated at the first value in it.
     pages: Vec<Option<Box<[Bin; BINS]>>>,
     count: u64,
     sum: f64,
@@ -26,22 +26,16 @@ struct Bin {
 /// Mean and quantiles of a set of spans, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// How many.
     pub count: usize,
-    /// Arithmetic mean.
     pub mean: f64,
-    /// Median.
     pub p50: f64,
-    /// 95th percentile.
     pub p95: f64,
-    /// 99th percentile.
     pub p99: f64,
-    /// Largest.
     pub max: f64,
 }
 
 impl Distribution {
-    /// One value more; one below zero counts as zero.
+    /// Adds a value; a negative value counts as zero.
     pub fn add(&mut self, value: f64) {
         let value = value.max(0.0);
         let bits = (value as f32).to_bits();
@@ -57,23 +51,21 @@ impl Distribution {
         self.max = self.max.max(value);
     }
 
-    /// How many values there are.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The arithmetic mean; zero of none.
+    /// The arithmetic mean; zero without values.
     pub fn mean(&self) -> f64 {
         self.sum / self.count.max(1) as f64
     }
 
-    /// Each bin's mean and how many values are in it, the smallest first.
+    /// The mean and the number of values of each bin, the smallest first.
     pub fn iter(&self) -> impl Iterator<Item = (f64, u64)> {
         let bins = self.pages.iter().flatten().flat_map(|page| page.iter()).filter(|bin| bin.count > 0);
         bins.map(|bin| (bin.sum / bin.count as f64, bin.count))
     }
 
-    /// Mean and quantiles.
     pub fn summary(&self) -> Summary {
         let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|share| self.quantile(share));
         Summary { count: self.count as usize, mean: self.mean(), p50, p95, p99, max: self.max }
@@ -91,7 +83,7 @@ impl Distribution {
     }
 }
 
-/// The mean of values that are not negative, where nothing else of them is asked for.
+/// A mean of non-negative values without their distribution.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mean {
     count: u64,
@@ -99,18 +91,17 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// One value more; one below zero counts as zero.
+    /// Adds a value; a negative value counts as zero.
     pub fn add(&mut self, value: f64) {
         self.count += 1;
         self.sum += value.max(0.0);
     }
 
-    /// How many values there are.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The arithmetic mean; zero of none.
+    /// The arithmetic mean; zero without values.
     pub fn mean(&self) -> f64 {
         self.sum / self.count.max(1) as f64
     }
@@ -125,7 +116,7 @@ impl FromIterator<f64> for Distribution {
 }
 
 impl Summary {
-    /// Summarises `values`, which are reordered.
+    /// Summary of `values`; reorders them.
     pub fn of(values: &mut [f32]) -> Summary {
         if values.is_empty() {
             return Summary::default();

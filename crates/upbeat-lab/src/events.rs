@@ -1,37 +1,37 @@
-//! Event loops without input for most of the time: polling, blocking, and one wake-up per frame.
+//! Simulates event loops that are idle most of the time: polling, blocking, and one wake-up per frame.
 //!
-//! Marz 6 (tests 1 to 3). Push instead of pull: the saving is in the wake-ups that find nothing.
+//! Marz 6 (tests 1 to 3). Pushing events instead of polling saves the wake-ups that find none.
 
 use super::random::Random;
 use super::tally::Summary;
 
 /// A polling loop's period (InputFlinger's time-out with software vsync, Marz appendix A).
 pub const POLL_MILLISECONDS: f64 = 16.0;
-/// From the arrival of an event to the start of a handler that was asleep: a quiet machine's median.
+/// From the arrival of an event to the start of a sleeping handler: the median of a quiet machine.
 const WAKE_MILLISECONDS: f64 = 0.05;
-/// Handling one event.
+/// Time to handle one event.
 const HANDLE_MILLISECONDS: f64 = 0.02;
 
-/// How events come to the application.
+/// How events reach the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventLoop {
-    /// Looks every 16 ms whether there is something.
+    /// Checks for events every 16 ms.
     Poll,
-    /// Sleeps until there is something; every event wakes the server and then the application.
+    /// Sleeps until an event arrives; every event wakes the server and then the application.
     Block,
-    /// Upbeat: the server sleeps until there is something; the application is woken once per refresh, with all events
-    /// since, at the moment from which its frame is in time.
+    /// Upbeat: the server sleeps until an event arrives. The application wakes once per refresh, at the last moment for
+    /// its frame, and gets all events since.
     PerFrame,
 }
 
 /// Events of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventLoad {
-    /// Events of the whole test.
+    /// Number of events in the whole test.
     pub events: usize,
-    /// Seconds.
+    /// Length of the test in seconds.
     pub seconds: f64,
-    /// Events come in bursts (typing) rather than evenly.
+    /// Events arrive in bursts (typing) rather than evenly.
     pub bursts: bool,
 }
 
@@ -42,7 +42,7 @@ pub const SPIRAL: [EventLoad; 3] = [
     EventLoad { events: 1_614, seconds: 60.0, bursts: false },
 ];
 
-/// What a loop costs.
+/// Cost of an event loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventCost {
     /// Wake-ups of server and application per second.
@@ -51,7 +51,7 @@ pub struct EventCost {
     pub delivery: Summary,
 }
 
-/// Runs one loop over one load; a refresh takes `interval` milliseconds and a frame must start `budget` before it.
+/// Runs an event loop on a load. A refresh takes `interval` milliseconds and a frame must start `budget` before it.
 pub fn run(load: &EventLoad, kind: EventLoop, interval: f64, budget: f64, seed: u64) -> EventCost {
     let mut random = Random::new(seed);
     let arrivals = arrivals(load, &mut random);
@@ -60,7 +60,7 @@ pub fn run(load: &EventLoad, kind: EventLoop, interval: f64, budget: f64, seed: 
     let mut wake_ups = 0_u64;
     match kind {
         EventLoop::Poll => {
-            // Server and application poll in phase: the application's look follows the server's.
+            // Server and application poll in phase: the application checks right after the server.
             wake_ups = 2 * (length / POLL_MILLISECONDS) as u64;
             let phase = random.between(0.0, POLL_MILLISECONDS);
             for at in &arrivals {
@@ -70,7 +70,7 @@ pub fn run(load: &EventLoad, kind: EventLoop, interval: f64, budget: f64, seed: 
         EventLoop::Block => {
             let mut free = f64::MIN;
             for at in &arrivals {
-                // Events that come while the loop is awake need no wake-up.
+                // An event that arrives while the loop is awake needs no wake-up.
                 if *at > free {
                     wake_ups += 2;
                 }
@@ -84,7 +84,8 @@ pub fn run(load: &EventLoad, kind: EventLoop, interval: f64, budget: f64, seed: 
             let mut last_tick = f64::MIN;
             for at in &arrivals {
                 let tick = next_tick(*at, phase, interval);
-                // The server per event; the application and the server's timer once per refresh with events.
+                // The server wakes for each event; the application and the server's timer wake once per refresh with
+                // events.
                 wake_ups += 1;
                 if tick > last_tick {
                     wake_ups += 2;

@@ -1,7 +1,7 @@
-//! The pipeline of interaction: an input event, the frame that answers it, its light.
+//! Simulates the pipeline of interaction: an input event, the frame that answers it, its light.
 //!
-//! Drives the estimators, [`LateFramePolicy`], [`TwoShot`](upbeat_timing::estimator::TwoShot) and [`Beam`] as Presto does
-//! (3.1, 3.2). Per refresh:
+//! Drives the estimators, [`LateFramePolicy`], [`TwoShot`](upbeat_timing::estimator::TwoShot) and [`Beam`] as Presto
+//! does (3.1, 3.2). Per refresh:
 //!
 //! ```text
 //!  events   ×   ×   ×   ×   ×  ×
@@ -10,7 +10,7 @@
 //!                                          └─ latch at present − T_out ── present ── scan-out reaches it
 //! ```
 //!
-//! The device adds `touch` before an event arrives, scan-out adds the way of the beam to the position.
+//! The device adds `touch` before an event arrives, scan-out adds the beam's time to the position.
 
 mod arrivals;
 mod policy;
@@ -34,51 +34,49 @@ const LINES: i32 = 2_560;
 /// The rectangle of position-aware rendering (Presto 3.2.1).
 const PAR_RECT: i32 = 200;
 
-/// Refreshes of one run before it is the next one's turn: their costs and events are some kilobytes.
+/// Refreshes of a run before the next run continues: their costs and events are some kilobytes.
 const AT_ONCE: usize = 256;
-/// Buffers of an application, the one on screen included.
+/// Buffers of an application, including the buffer on screen.
 const BUFFERS: usize = 3;
 
-/// How the application's time per frame is distributed, in milliseconds.
+/// Distribution of the application's time per frame, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AppCost<'a> {
     /// Lognormal with this mean and standard deviation of the logarithm.
     Lognormal(f64, f64),
-    /// Two regimes with these means, each kept for this many frames on average.
+    /// Two regimes with these means; each lasts this many frames on average.
     Bursty(f64, f64, f64),
     /// A Pareto tail over a lognormal body: mean of the body, share and tail index of the tail.
     PowerLaw(f64, f64, f64),
-    /// The frames of a load, from the first again after the last. Their stages overlap with those of the next frame.
+    /// The frames of a load, repeated. The stages of a frame overlap with the stages of the next.
     Frames(&'a [FrameCost]),
 }
 
-/// What is simulated.
+/// Display, input and application of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setup<'a> {
-    /// Refresh interval of the display.
     pub interval: Span,
-    /// Mean distance of input events.
+    /// Mean time between input events.
     pub input_interval: Span,
-    /// When they come instead, in order, from the first of them on: that which comes after the last is the first again, a mean
-    /// distance later. Empty: with a jitter around that distance.
+    /// Recorded times of the input events since the first of them, in order; repeats after a mean distance. If empty,
+    /// the events come at the mean distance with a jitter.
     pub recorded: &'a [Span],
     /// From the finger to the driver: 28 ms in Presto 5.1.1.
     pub touch: Span,
     /// From the finished frame to the display: 3.5 ms in Presto 4.1.
     pub output: Span,
-    /// The same when the frame goes to the buffer on screen: only the compositor's turn is saved.
+    /// The same for a frame written into the buffer on screen: only the compositor's turn is saved.
     pub output_in_place: Span,
-    /// The application's cost.
     pub app: AppCost<'a>,
-    /// Refreshes.
+    /// Number of refreshes to simulate.
     pub refreshes: usize,
     /// Seed of costs and events.
     pub seed: u64,
 }
 
 impl<'a> Setup<'a> {
-    /// Presto's telephone: 60 Hz, touch at 119 Hz: at exactly twice the refresh rate the phase between the two would
-    /// never change, and one draw of it would decide the result.
+    /// Presto's telephone: 60 Hz, touch at 119 Hz. At exactly twice the refresh rate the phase between the two would
+    /// never change, and a single random phase would decide the result.
     pub const fn presto(app: AppCost<'a>, refreshes: usize, seed: u64) -> Self {
         Setup {
             interval: Span::from_nanos(16_666_667),
@@ -94,18 +92,17 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// The result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Response {
     /// Input to light in milliseconds, device and scan-out included.
     pub latency: Summary,
-    /// Of all refreshes with a frame wanted, the share whose first frame was late (the paper's under-prediction).
+    /// Share of the wanted first frames that were late (the paper's under-prediction).
     pub missed: f64,
-    /// Of all frames, the share that was never shown.
+    /// Share of the frames that were never shown.
     pub dropped: f64,
-    /// Of all refreshes, the share that showed nothing new.
+    /// Share of the refreshes that showed nothing new.
     pub repeated: f64,
-    /// Frames rendered per frame shown.
+    /// Rendered frames per shown frame.
     pub renders_per_shown: f64,
     /// Refreshes without a new frame per second.
     pub drops_per_second: f64,
@@ -113,28 +110,28 @@ pub struct Response {
     pub hitches_per_second: f64,
     /// The longest gap between two shown frames.
     pub longest_gap: Span,
-    /// Frames shown per second.
+    /// Shown frames per second.
     pub frames_per_second: f64,
-    /// From the start of a shown frame to its refresh in milliseconds, on average.
+    /// From the start of a shown frame to its refresh, in milliseconds, on average.
     pub age: f64,
     /// All latencies in milliseconds.
     pub latencies: Distribution,
 }
 
-/// A finished or running frame, with the newest event that it answers.
+/// A finished or running frame. It answers all events up to `sampled`.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     sampled: Instant,
     ready: Instant,
 }
 
-/// Runs one policy over one setup. The same setup gives every policy the same costs and events.
+/// Runs one policy on one setup. The same setup gives every policy the same costs and events.
 pub fn run(setup: &Setup<'_>, policy: &InteractionPolicy) -> Response {
     run_all(setup, std::slice::from_ref(policy)).pop().unwrap_or_default()
 }
 
-/// Runs several policies over one setup, each as [`run`] does: so many refreshes of one, then the same of the next, so that
-/// events are made once and costs are read while they are near.
+/// Runs several policies on one setup, each as [`run`] does. The policies take turns of some refreshes, so that events
+/// are made only once and costs stay in the cache.
 pub fn run_all(setup: &Setup<'_>, policies: &[InteractionPolicy]) -> Vec<Response> {
     let mut events = Events::new(setup);
     let mut runs: Vec<_> = policies.iter().map(|policy| Run::new(setup, policy)).collect();
@@ -158,12 +155,12 @@ struct Run<'a> {
     estimator: Option<SelectedEstimator>,
     late: LateFramePolicy,
     beam: Beam,
-    /// Frames that are rendered and not shown.
+    /// Rendered frames that are not shown yet.
     queue: VecDeque<Frame>,
-    /// When the application may begin another frame, and when the GPU may.
+    /// When the application may begin the next frame, and when the GPU may.
     free: Instant,
     gpu_free: Instant,
-    /// The number of the first event that did not arrive yet, and of the first that no shown frame answers.
+    /// Number of the first event that has not arrived, and of the first that no shown frame answers.
     arrived: usize,
     answered: usize,
     latencies: Distribution,
@@ -192,7 +189,7 @@ impl<'a> Run<'a> {
             costs: Costs::new(setup),
             estimator,
             late: LateFramePolicy::default(),
-            // Presto's panel shows lines all the time.
+            // Presto's panel has no blanking: it scans lines all the time.
             beam: Beam { width: 1_440, height: LINES, direction: ScanDirection::Down, active: setup.interval },
             queue: VecDeque::new(),
             free: START,
@@ -220,20 +217,21 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether there is a buffer for another frame.
+    /// Whether a buffer is free for another frame.
     fn has_buffer(&self) -> bool {
         self.queue.len() + 1 < BUFFERS
     }
 
-    /// Begins a frame: when it is ready. The next may begin as soon as this one is recorded.
+    /// Begins a frame, and returns when it is ready. The next may begin as soon as this frame is recorded.
     fn work(&mut self, start: Instant, cost: FrameCost) -> Instant {
         self.free = start + cost.record;
         self.gpu_free = self.gpu_free.max(self.free) + cost.render;
         self.gpu_free
     }
 
-    /// The pulse at `present` takes over what was finished before it; it is seen a refresh later. The call for a frame waits
-    /// while the application is busy. It is lost where it would wait for the next one, or where no buffer is free.
+    /// The vsync pulse at `present` latches a frame that was ready before it; the frame is light a refresh later. The
+    /// trigger of a frame waits while the application is busy. It is lost if it would wait until the next trigger, or
+    /// if no buffer is free.
     fn legacy(&mut self, present: Instant, offset: Span, propagate: bool, events: &mut Events<'_>) {
         let trigger = present - self.setup.interval + offset;
         let cost = self.costs.next();
@@ -247,7 +245,7 @@ impl<'a> Run<'a> {
             self.queue.push_back(Frame { sampled: start, ready });
         }
         let ready = self.queue.iter().take_while(|frame| frame.ready <= present).count();
-        // Without propagation the queue is empty again as soon as it can be.
+        // Without propagation the queue is emptied as soon as possible.
         let skip = if propagate { 0 } else { ready.saturating_sub(1) };
         self.queue.drain(..skip);
         self.dropped += skip as u64;
@@ -260,7 +258,7 @@ impl<'a> Run<'a> {
     fn just_in_time(&mut self, present: Instant, policy: &JustInTime, events: &mut Events<'_>) {
         let cost = self.costs.next();
         let latch = self.deadline(present, policy);
-        // On a panel that waits for frames, those that it will show later have buffers, too.
+        // On a panel that waits for frames, the frames that it shows later still hold buffers.
         let is_behind = self.last_shown > present + self.setup.interval;
         if self.free < latch && self.has_buffer() && !is_behind {
             self.render_for(latch, cost, policy, events);
@@ -268,7 +266,7 @@ impl<'a> Run<'a> {
         self.latch(present, latch, policy, events);
     }
 
-    /// The frame for this refresh: when it starts and when it is ready.
+    /// Renders the frame for this refresh.
     fn render_for(&mut self, latch: Instant, cost: FrameCost, policy: &JustInTime, events: &mut Events<'_>) {
         let budget = self.budget(cost.total(), policy);
         let wanted = match (policy.two_shot, &self.estimator) {
@@ -282,12 +280,13 @@ impl<'a> Run<'a> {
         self.rendered += 1;
         self.missed += u64::from(ready > latch);
         self.queue.push_back(Frame { sampled: start, ready });
-        // What it took, without its wait for the frame before it: who counts that starts ever earlier, and waits ever longer.
+        // Observe the cost without the wait for the previous frame. With the wait, budgets would grow, frames would
+        // start earlier, and wait even longer.
         self.observe(cost.total());
         self.second_shot(start, latch, policy, events);
     }
 
-    /// The moment of the last event that does not come after `wanted`, where frames begin with events.
+    /// The last event at or before `wanted`, if frames begin with events; else `wanted`.
     fn snapped(&self, wanted: Instant, policy: &JustInTime, events: &mut Events<'_>) -> Instant {
         let event = if policy.snap { events.last_before(self.arrived, wanted) } else { None };
         event.unwrap_or(wanted)
@@ -306,12 +305,12 @@ impl<'a> Run<'a> {
         self.rendered += 1;
         self.observe(cost.total());
         if ready <= latch {
-            // In time: the insurance is not needed.
+            // The second shot is in time and replaces the first frame.
             if let Some(insurance) = self.queue.back_mut() {
                 *insurance = Frame { sampled: trigger, ready };
             }
         }
-        // A late second shot is thrown away: the next refresh has a frame of its own.
+        // A late second shot is thrown away, because the next refresh has a frame of its own.
     }
 
     fn budget(&self, cost: Span, policy: &JustInTime) -> Span {
@@ -328,7 +327,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Until when the frame for `present` has to be ready.
+    /// When the frame for `present` must be ready.
     fn deadline(&self, present: Instant, policy: &JustInTime) -> Instant {
         if !policy.in_place {
             return present - self.setup.output;
@@ -345,7 +344,7 @@ impl<'a> Run<'a> {
     fn latch(&mut self, present: Instant, latch: Instant, policy: &JustInTime, events: &Events<'_>) {
         let ready = self.queue.iter().take_while(|frame| frame.ready <= latch).count();
         if policy.variable {
-            // The refresh waits for the frame; the grid of the others stays, as a cursor needs it.
+            // The refresh waits for the frame. The grid of the other refreshes stays, as a cursor needs it.
             if let Some(frame) = self.queue.front().copied() {
                 self.show_next(present.max(frame.ready + self.setup.output), events);
             }

@@ -1,4 +1,4 @@
-//! The policies by name: what the command line and the reports call them.
+//! The policies and their names on the command line and in reports.
 
 use super::animation::AnimationPolicy;
 use super::interaction::{InteractionPolicy, JustInTime};
@@ -10,12 +10,12 @@ use upbeat_timing::time::Span;
 /// Android delivers events this long after the pulse (Presto 2.2).
 const ANDROID_OFFSET: Span = Span::from_micros(7_500);
 
-/// What a policy is for.
+/// Pipeline of a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Deterministic motion, which may run ahead.
     Animation(AnimationPolicy),
-    /// Answers to input.
+    /// Frames that answer to input.
     Interaction(InteractionPolicy),
 }
 
@@ -24,7 +24,6 @@ pub enum Kind {
 pub struct Policy {
     /// As written on the command line.
     pub name: String,
-    /// What it does.
     pub kind: Kind,
 }
 
@@ -37,7 +36,7 @@ impl Policy {
         Policy { name: name.into(), kind: Kind::Interaction(policy) }
     }
 
-    /// Pixel buffers of one surface.
+    /// Pixel buffers of a surface.
     pub const fn buffers(&self) -> u8 {
         match self.kind {
             Kind::Animation(policy) => policy.settings.slots,
@@ -45,7 +44,7 @@ impl Policy {
         }
     }
 
-    /// Whether it is the one that reductions are measured against.
+    /// Whether drop reductions are measured against this policy.
     pub fn is_baseline(&self) -> bool {
         self.name == BASELINE
     }
@@ -54,14 +53,14 @@ impl Policy {
 /// The name of the baseline.
 pub const BASELINE: &str = "vsync-3";
 
-/// Every policy, baseline first within its kind.
+/// Every policy, the baseline first within its kind.
 pub fn all() -> Vec<Policy> {
     let mut policies = animation();
     policies.extend(interaction());
     policies
 }
 
-/// Those for deterministic motion.
+/// The policies for animations.
 pub fn animation() -> Vec<Policy> {
     let ahead = |slots| AheadSettings::buffers(slots);
     let everything = ANIMATION.with_start_delay(START_DELAY);
@@ -85,7 +84,7 @@ pub fn animation() -> Vec<Policy> {
     policies
 }
 
-/// Those that answer input.
+/// The policies for frames that answer to input.
 pub fn interaction() -> Vec<Policy> {
     let jitt = |kind| JustInTime::new(kind, INTERACTIVE_MISS);
     let insured = JustInTime { two_shot: Some(TwoShot::default()), ..jitt(EstimatorKind::Regression) };
@@ -109,12 +108,12 @@ pub fn interaction() -> Vec<Policy> {
     policies
 }
 
-/// A name that no policy has.
+/// No policy has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no policy is called `{0}`; `upbeat simulate --list` names them")]
 pub struct UnknownPolicy(String);
 
-/// The policies with these names, with the baseline of their kind; all of them when none is named.
+/// The policies with these names, with the baseline of their kind; all policies if `names` is empty.
 pub fn named(names: &[String]) -> Result<Vec<Policy>, UnknownPolicy> {
     let all = all();
     if names.is_empty() {

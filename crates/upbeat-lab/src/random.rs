@@ -24,12 +24,12 @@ impl Random {
         result
     }
 
-    /// A number from 0 (included) to 1 (excluded), all multiples of 2⁻⁵³ alike.
+    /// A number from 0 (included) to 1 (excluded); all multiples of 2⁻⁵³ are equally likely.
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number between two bounds.
+    /// A uniform number between two bounds.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
@@ -39,7 +39,7 @@ impl Random {
         self.unit() < probability
     }
 
-    /// A standard normal number (Box and Muller; the second one is thrown away, so that calls stay independent).
+    /// A standard normal number (Box and Muller). The second number is thrown away, so that calls stay independent.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()

@@ -1,4 +1,4 @@
-//! `upbeat simulate --replay`: a recorded session under every policy, on one screen.
+//! `upbeat simulate --replay`: runs a recorded session under every policy; the result fits on one screen.
 
 use std::fmt::Write;
 
@@ -14,11 +14,11 @@ use upbeat_timing::frames::AheadSettings;
 use upbeat_timing::pacer::MissBudgets;
 use upbeat_timing::pacing::PacingWish;
 
-/// How drops are weighed against latency when one policy is named as the best: a drop per second is worth this many
-/// milliseconds. Two drops a second against one period at 60 Hz.
+/// Weight of drops against latency when the best policy is chosen: a drop per second is worth this many milliseconds.
+/// So two drops a second equal one period at 60 Hz.
 const MILLISECONDS_PER_DROP: f64 = 8.0;
 
-/// Runs the recorded frames again: paced by the conductor, and ahead.
+/// Replays the recorded frames: paced by the conductor, and ahead.
 pub fn run(recorded: &Recorded) -> Vec<RunResult> {
     let load = &recorded.load;
     let usual = Machine::headless(load.interval);
@@ -45,7 +45,7 @@ pub fn run(recorded: &Recorded) -> Vec<RunResult> {
     runs
 }
 
-/// One client with these costs under the conductor.
+/// Runs one client with these costs under the conductor.
 fn composited(load: &Load, machine: Machine<'_>, pacing: PacingWish, held: bool, name: String) -> RunResult {
     let setup = ClientSetup { frames: &load.frames, pacing, focused: true, held };
     let outcomes = compositor::run(&machine, &[setup], load.frames.len(), MissBudgets::default());
@@ -72,7 +72,7 @@ fn ahead(load: &Load, name: String, slots: u8, policy: &AnimationPolicy) -> RunR
     }
 }
 
-/// One screen: what was recorded, what each policy would have done, and what would have helped.
+/// The report on one screen: the recorded figures, the figures of each policy, and advice.
 pub fn render(recorded: &Recorded, runs: &[RunResult]) -> String {
     let mut text = String::new();
     let light = recorded.callback_to_light;
@@ -91,8 +91,8 @@ pub fn render(recorded: &Recorded, runs: &[RunResult]) -> String {
     if recorded.gated {
         let _ = writeln!(
             text,
-            "note: it draws before it is called back, and what a frame takes until then is not in the log: rows that call it \
-             back at another time may be too good"
+            "note: it draws before it is called back, so the log lacks the cost of that part: rows with another callback time \
+             may be too good"
         );
     }
     let _ = writeln!(
@@ -124,7 +124,7 @@ pub fn render(recorded: &Recorded, runs: &[RunResult]) -> String {
     text
 }
 
-/// What would have helped, in a sentence.
+/// The pacing that would have helped, in a sentence.
 fn advice(recorded: &Recorded, runs: &[RunResult]) -> String {
     let cost = |drops: f64, latency: f64| drops * MILLISECONDS_PER_DROP + latency;
     let paced = runs.iter().filter(|run| !run.policy.starts_with("ahead"));
@@ -136,7 +136,7 @@ fn advice(recorded: &Recorded, runs: &[RunResult]) -> String {
         .min_by(|a, b| a.drops_per_s.total_cmp(&b.drops_per_s));
     let before = cost(recorded.drops_per_second(), recorded.callback_to_light.p50);
     let mut text = match best {
-        // A session has more that delays it than a simulation: to be paced as it was is no advice.
+        // A real session has more delays than a simulation, so the recorded pacing itself is no advice.
         Some(best) if best.policy != recorded.pacing && cost(best.drops_per_s, best.latency_ms.p50) < 0.9 * before => {
             let is_smoother = best.drops_per_s <= recorded.drops_per_second();
             format!(
@@ -191,14 +191,14 @@ mod tests {
         let text = render(&recorded, &runs);
         assert!(text.contains("running ahead"), "{text}");
         assert!(text.lines().count() < 24 && !text.contains("note:"), "one screen");
-        // Another pacing that is seen sooner and misses more is not called a help.
+        // A pacing with less latency but more drops is not called a help.
         let smooth = Recorded { drops: 1, gated: true, ..recorded };
         let text = render(&smooth, &run(&smooth));
         assert!(!text.contains("would have helped") && text.contains("and missed more: "), "{text}");
         assert!(text.contains("note: it draws before it is called back"), "{text}");
     }
 
-    /// What a run measured, written as a frame log and replayed, gives the same drops and the same latency.
+    /// A simulated run is written as a frame log and replayed: drops and latency stay the same.
     #[test]
     fn a_log_of_a_run_replays_to_what_the_run_measured() {
         let interval = Span::from_nanos(16_666_667);

@@ -1,11 +1,11 @@
-//! A recorded hand scrolls a document: how often a program would have to render, and what it is late with, if it drew each frame
-//! and if the compositor moved what it has drawn ([`ViewMachine`], as in a session).
+//! A recorded hand scrolls a document: how often a program renders, and how late it is. Two ways are compared: the
+//! program draws each frame, or the compositor moves its rendered content ([`ViewMachine`], as in a session).
 //!
 //! ```text
 //!  recording ─► Pull · LetGo ─► ViewMachine ─ offset ─► beside where the hand wants it
 //!                                │ wanted(region)  ▲ cover
 //!                                ▼                 │
-//!                          renders one after the other, each as long as a frame of the load times the screens that it fills
+//!                          renders one by one, each as long as a frame of the load times the screens it fills
 //! ```
 
 use serde::Serialize;
@@ -19,40 +19,39 @@ use upbeat_timing::scroll::{
 };
 use upbeat_timing::time::{Instant, Span};
 
-/// The view: as wide and high as a phone whose longer side has the 1000 pixels that recordings are scaled to.
+/// Size of the view: a phone whose longer side has the 1000 pixels that recordings are scaled to.
 const VIEW: (i64, i64) = (560, 1_000);
-/// The document goes on so far on both sides of where it begins to be seen.
+/// Length of the document on both sides of the start.
 const FAR: i64 = 1_000_000;
-/// What may be rendered at once, in views (SCAR's N).
+/// Largest rendered area, in views (SCAR's N).
 const FACTORS: [f64; 3] = [1.5, 2.0, 2.5];
-/// After the last sample it glides no longer than that.
+/// Longest glide after the last sample.
 const LONGEST_GLIDE: Span = Span::from_seconds(5);
-/// The first hand begins so long after the view was opened: it has rendered by then.
+/// Time from opening the view to the first hand, so that the first content is rendered.
 const BEFORE: Span = Span::from_seconds(1);
 const START: Instant = Instant::from_nanos(1_000_000_000);
 
-/// One way of scrolling along one recording.
+/// Figures of one way of scrolling along one recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Scrolled {
-    /// The recording.
     pub recording: String,
-    /// `frames`, or `view` with what may be rendered at once.
+    /// `frames`, or `view` with the largest rendered area.
     pub way: String,
-    /// Seconds in which the hand wanted something else to be seen at each refresh.
+    /// Seconds in which the hand wanted a new position at each refresh.
     pub moving_s: f64,
-    /// Frames that the program rendered in a second of them.
+    /// Rendered frames per second of motion.
     pub renders_per_s: f64,
-    /// What it rendered, in screens, in a second of them.
+    /// Rendered area, in screens, per second of motion.
     pub screens_per_s: f64,
-    /// Refreshes of them in which nothing new was seen, in a second.
+    /// Refreshes without a change, per second of motion.
     pub drops_per_s: f64,
-    /// The share of refreshes at which a view fell behind the hand, since what it would have shown was not rendered.
+    /// Share of refreshes at which the view fell behind the hand, because the content was not rendered.
     pub held_up: f64,
-    /// By how much at most, in pixels.
+    /// Largest distance behind the hand, in pixels.
     pub furthest_behind: f64,
 }
 
-/// All ways along `recording`, with what frames of `load` cost.
+/// All ways of scrolling along `recording`, with the frame costs of `load`.
 pub fn run(recording: &Recording, load: &Load) -> Vec<Scrolled> {
     let hand = hand(recording);
     let wanted = wanted(&hand, load.interval);
@@ -63,7 +62,7 @@ pub fn run(recording: &Recording, load: &Load) -> Vec<Scrolled> {
     ways
 }
 
-/// Every refresh that shows something else is a frame of its own.
+/// The program draws a frame for every refresh with a new position.
 fn each_frame(load: &Load, moving: usize) -> Scrolled {
     let frames = load.frames.iter().copied().cycle().take(moving).collect();
     let load = Load { frames, animation: 0, ..load.clone() };
@@ -79,7 +78,7 @@ fn each_frame(load: &Load, moving: usize) -> Scrolled {
     }
 }
 
-/// The compositor moves what is rendered.
+/// The compositor moves rendered content.
 fn view(hand: &[Moved], load: &Load, wanted: &[(f64, f64)], moving: usize, factor: f64) -> Scrolled {
     let views = (VIEW.0 * VIEW.1) as f64;
     let mut view = Played::new(SupplySettings::with_budget((views * factor) as i64), load.interval);
@@ -94,7 +93,7 @@ fn view(hand: &[Moved], load: &Load, wanted: &[(f64, f64)], moving: usize, facto
         if let Some(region) = ask {
             client.asked = Some((view.now, region));
         }
-        // What was opened before the hand came is no part of it.
+        // Count only after the view is open and the hand begins.
         if refresh as i64 * load.interval.as_nanos() > BEFORE.as_nanos() {
             let behind = (goal.0 - at.0).hypot(goal.1 - at.1);
             held_up += u64::from(behind >= behind_before + 1.0);
@@ -119,14 +118,14 @@ fn view(hand: &[Moved], load: &Load, wanted: &[(f64, f64)], moving: usize, facto
     }
 }
 
-/// A hand did that.
+/// A movement of the hand.
 #[derive(Clone, Copy, Debug)]
 struct Moved {
     at: Instant,
     by: Movement,
 }
 
-/// What the hand does, from [`BEFORE`] on. Where time goes back in a recording, another was put behind it.
+/// The movements of the hand, from [`BEFORE`] on. A recording may be several recordings in a row: time then goes back.
 fn hand(recording: &Recording) -> Vec<Moved> {
     let mut moves = Vec::new();
     let mut begins = START + BEFORE;
@@ -135,7 +134,7 @@ fn hand(recording: &Recording) -> Vec<Moved> {
         let [first, .., last] = &stroke[..] else { continue };
         begins += before.map_or(Span::ZERO, |before| first.at - before).max(Span::ZERO);
         for (index, sample) in stroke.iter().enumerate() {
-            // What is pulled down shows what lies above.
+            // Pulling down shows the content above.
             let from = stroke[index.saturating_sub(1)];
             let by = Movement::Pull(Way { x: from.x - sample.x, y: from.y - sample.y });
             moves.push(Moved { at: begins + (sample.at - first.at), by });
@@ -147,7 +146,7 @@ fn hand(recording: &Recording) -> Vec<Moved> {
     moves
 }
 
-/// Where the hand wants the document at each refresh: where it is if all of it is there.
+/// The position that the hand wants at each refresh: the position with all content rendered.
 fn wanted(hand: &[Moved], interval: Span) -> Vec<(f64, f64)> {
     let all = Cover::of([document()]);
     let mut view = Played::new(SupplySettings::default(), interval);
@@ -162,7 +161,7 @@ fn wanted(hand: &[Moved], interval: Span) -> Vec<(f64, f64)> {
     }
 }
 
-/// A document without an end in sight.
+/// A document so long that its ends are never reached.
 const fn document() -> Region {
     Region { x: Extent { start: 0, length: VIEW.0 }, y: Extent { start: -FAR, length: 2 * FAR } }
 }
@@ -180,13 +179,13 @@ const fn terms() -> Terms<'static> {
     }
 }
 
-/// A view, latched refresh by refresh, and the hand that moves it.
+/// A view that is latched at each refresh, and its progress along the hand's movements.
 struct Played {
     machine: ViewMachine,
     now: Instant,
     interval: Span,
     shown: (f64, f64),
-    /// What of the hand was heard.
+    /// Number of movements applied.
     heard: usize,
 }
 
@@ -197,7 +196,7 @@ impl Played {
         Played { machine, now: START, interval, shown: (0.0, 0.0), heard: 0 }
     }
 
-    /// All that the hand has done by now.
+    /// Applies all movements up to now.
     fn hear(&mut self, hand: &[Moved]) {
         while let Some(moved) = hand.get(self.heard).filter(|moved| moved.at <= self.now) {
             self.machine.ask(moved.at, moved.by, &terms(), self.shown);
@@ -205,7 +204,7 @@ impl Played {
         }
     }
 
-    /// The next refresh: where the view is, and what is to be rendered.
+    /// Latches the next refresh: the view's position, and the region to render.
     fn step(&mut self, cover: Cover) -> ((f64, f64), Option<Region>) {
         let latch = Latch { now: self.now, present: self.now + self.interval, interval: self.interval, scale: 1.0 };
         let step = self.machine.latch(latch, &terms(), cover, self.shown);
@@ -215,12 +214,12 @@ impl Played {
     }
 }
 
-/// A program that renders what it is asked for, one after the other; the newest question counts.
+/// A program that renders one region after another; a newer request replaces the waiting one.
 struct Client<'a> {
     costs: &'a [FrameCost],
-    /// Renders so far.
+    /// Number of renders so far.
     next: usize,
-    /// When what it renders is there.
+    /// When the current render is done, and its region.
     under_way: Option<(Instant, Region)>,
     asked: Option<(Instant, Region)>,
     screens: f64,
@@ -249,7 +248,7 @@ impl Client<'_> {
     }
 }
 
-/// The table of `ways`, which scroll with the costs of `load`.
+/// The results as a text table.
 pub fn render(load: &Load, ways: &[Scrolled]) -> String {
     use std::fmt::Write;
     let mut text = format!("scrolled by hand, each screen as costly as a frame of {}\n", load.name);
@@ -288,7 +287,7 @@ mod tests {
         Load { name: "test".into(), interval: INTERVAL, animation: 0, frames }
     }
 
-    /// A finger that goes up by `speed` pixels a second for two seconds, and stays before it is lifted.
+    /// A finger that moves up by `speed` pixels a second for two seconds, and rests before it is lifted.
     fn pull(speed: f64) -> Recording {
         let sample = |index: i64| Sample {
             at: START + Span::from_millis(10) * index,
@@ -306,7 +305,7 @@ mod tests {
         let [frames, view, ..] = &ways[..] else { panic!("{ways:?}") };
         assert!((frames.moving_s - 2.0).abs() < 0.3, "{frames:?}");
         assert!((frames.renders_per_s - 62.5).abs() < 2.0 && frames.drops_per_s == 0.0, "{frames:?}");
-        // Half a screen beyond the view, three quarters of it ahead: 375 px of 1000 a second.
+        // Half a screen beyond the view, three quarters of it ahead: 375 px at 1000 px a second.
         assert!(view.renders_per_s > 1.0 && view.renders_per_s < 6.0, "{view:?}");
         assert!(view.held_up == 0.0 && view.furthest_behind == 0.0, "{view:?}");
         assert!(ways[3].renders_per_s < view.renders_per_s, "more memory, fewer renders: {ways:?}");

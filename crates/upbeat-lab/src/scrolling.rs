@@ -1,13 +1,13 @@
-//! Scrolls over an extended buffer: how often something has to be rendered.
+//! Scrolling with an extended buffer: how many frames must be rendered per second (SCAR).
 
 use upbeat_timing::scroll::{Cover, Extent, Lead, Region, ScarDecider, ScarStep, Steady, Supply, SupplySettings, Way};
 
 /// Lines of SCAR's device (2960 × 1440).
 pub const SCREEN_HEIGHT: i64 = 2_960;
 const SCREEN_WIDTH: i64 = 1_440;
-/// Refreshes per second.
+/// Refresh rate in hertz.
 const REFRESH: f64 = 60.0;
-/// Ten minutes, as measured in the paper.
+/// Length of a run: ten minutes, as in the paper.
 const SECONDS: f64 = 600.0;
 
 /// The extension factors of SCAR's table 2, as fractions.
@@ -29,13 +29,13 @@ pub fn scar(factor: (i64, i64), speed: f64) -> f64 {
     rendered as f64 / SECONDS
 }
 
-/// What the formula `v / ((N − 1) H)` says of the same.
+/// The same from the formula `v / ((N − 1) H)`.
 pub fn scar_formula(factor: (i64, i64), speed: f64) -> f64 {
     let extension = SCREEN_HEIGHT as f64 * (factor.0 as f64 / factor.1 as f64 - 1.0);
     speed / extension
 }
 
-/// Frames rendered per second by the extended view that reads up and down: ten seconds towards the end, ten back.
+/// Frames rendered per second by a view that extends up and down: ten seconds towards the end, ten back.
 pub fn both_directions(views: f64, speed: f64) -> f64 {
     let document = Region { x: Extent { start: 0, length: SCREEN_WIDTH }, y: Extent { start: 0, length: 1_000_000 } };
     let budget = (SCREEN_WIDTH * SCREEN_HEIGHT) as f64 * views;
@@ -47,7 +47,7 @@ pub fn both_directions(views: f64, speed: f64) -> f64 {
             x: Extent { start: 0, length: SCREEN_WIDTH },
             y: Extent { start: 500_000 + position as i64, length: SCREEN_HEIGHT },
         };
-        // A render takes no time here, and so is asked for when the last line is seen.
+        // A render takes no time here, so it is requested when the last line comes into view.
         let look = supply.look(view, &Steady(Way { x: 0.0, y: velocity }), Lead::default());
         if let Some(wanted) = look.wanted {
             supply.set_rendered(Cover::of([wanted.region]));

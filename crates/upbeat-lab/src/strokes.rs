@@ -1,4 +1,4 @@
-//! Recorded strokes, and how far predictions of them are off.
+//! Recorded strokes, and the errors of predictions of them.
 
 use std::path::Path;
 
@@ -8,26 +8,25 @@ use upbeat_timing::input_prediction::{
 };
 use upbeat_timing::time::{Instant, Span};
 
-/// The horizons at which predictions are judged, in milliseconds.
+/// Horizons of the predictions, in milliseconds.
 pub const HORIZONS: [f64; 4] = [8.0, 16.0, 33.0, 50.0];
-/// Device units become pixels so that the recording's larger side measures this many.
+/// Device units are scaled so that the recording's larger side has this many pixels.
 const SCREEN_PIXELS: f64 = 1_000.0;
-/// A gap of more than this ends a stroke.
+/// A longer gap between two samples ends a stroke.
 const STROKE_GAP: Span = Span::from_millis(100);
 
 /// A recording: strokes of samples in pixels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// Name of the device.
     pub name: String,
-    /// Each from touching down to letting go (or to a pause).
+    /// Each from touching down to lifting (or to a pause).
     pub strokes: Vec<Vec<Sample>>,
-    /// What its units were multiplied by to be pixels.
+    /// Pixels per device unit.
     pub scale: f64,
 }
 
 impl Recording {
-    /// When its samples came, from the first of them on. Where time goes back in it, another was put behind it.
+    /// Times of the samples since the first. Where time goes back, another recording begins: it follows without a gap.
     pub fn moments(&self) -> Vec<Span> {
         let mut moments: Vec<Span> = Vec::new();
         let mut before: Option<Instant> = None;
@@ -40,32 +39,24 @@ impl Recording {
     }
 }
 
-/// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum StrokeError {
     /// The file cannot be opened.
     #[error("{path}: {source}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// What the system says.
-        source: std::io::Error,
-    },
+    Unreadable { path: String, source: std::io::Error },
     /// A line is not `t_us,x,y,state`.
     #[error("{path}:{line}:{column}: {what}")]
     Malformed {
-        /// The file.
         path: String,
         /// Counted from one.
         line: usize,
         /// Counted from one.
         column: usize,
-        /// What is wrong.
         what: String,
     },
 }
 
-/// The largest number of a recording: a day in microseconds. What is beyond is no time, and no place on a screen.
+/// Largest valid number: a day in microseconds. A larger number is neither a time nor a position on a screen.
 const LARGEST: f64 = 86_400e6;
 
 /// Reads a recording with the columns `t_us,x,y,state`.
@@ -80,7 +71,7 @@ pub fn read(path: &Path) -> Result<Recording, StrokeError> {
 /// Parses the text of a recording.
 ///
 /// # Errors
-/// With the line and column of what is no sample; and where nothing follows the first line.
+/// With the line and column of an invalid sample; also if no sample follows the header.
 pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeError> {
     let malformed = |line, column, what| StrokeError::Malformed { path: path.to_owned(), line, column, what };
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -97,7 +88,7 @@ pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeEr
     let mut before = Instant::ZERO;
     for (index, line) in lines {
         let (sample, state) = sample(line).map_err(|(column, what)| malformed(index + 1, column, what))?;
-        // Where time goes back another recording begins.
+        // Time goes back where another recording begins.
         let starts = is_up || state == "down" || sample.at < before || sample.at - before > STROKE_GAP;
         match strokes.last_mut() {
             Some(stroke) if !starts => stroke.push(sample),
@@ -106,16 +97,15 @@ pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeEr
         (is_up, before) = (state == "up", sample.at);
     }
     if strokes.is_empty() {
-        return Err(malformed(1, 1, "no sample follows the names of the columns".to_owned()));
+        return Err(malformed(1, 1, "no sample follows the header".to_owned()));
     }
     let scale = scale(&mut strokes);
     Ok(Recording { name, strokes, scale })
 }
 
-/// The first line.
 const COLUMNS: &str = "t_us,x,y,state";
 
-/// A sample and its state; else the column and what is wrong there.
+/// A sample and its state; on error the column and the problem.
 fn sample(line: &str) -> Result<(Sample, &str), (usize, String)> {
     let mut column = 1;
     let mut fields = line.split(',').map(|field| {
@@ -135,8 +125,8 @@ fn sample(line: &str) -> Result<(Sample, &str), (usize, String)> {
     Ok((Sample { at: Instant::from_nanos(1_000_000_000 + (micros * 1e3) as u64), x, y }, state))
 }
 
-/// Makes pixels of a device's units, and says how many of one are in the other. Mouse counts are pixels; other devices are
-/// scaled by the size of the recording.
+/// Converts device units to pixels, and returns the factor. Mouse counts are pixels already; other devices are scaled
+/// by the size of the recording.
 fn scale(strokes: &mut [Vec<Sample>]) -> f64 {
     let samples = || strokes.iter().flatten();
     let extent = |value: fn(&Sample) -> f64| {
@@ -152,11 +142,11 @@ fn scale(strokes: &mut [Vec<Sample>]) -> f64 {
     factor
 }
 
-/// The predictors that are compared.
+/// Names of the compared predictors.
 pub const PREDICTORS: [&str; 5] = ["none", "linear", "quadratic", "kalman", "limited"];
 
-/// The error of one predictor over one recording at each of [`HORIZONS`], in pixels, judged at every sample of every
-/// stroke against the position between the two samples around the target.
+/// The errors of a predictor on a recording at each of [`HORIZONS`], in pixels. Each sample of each stroke is one test;
+/// the true position is interpolated between the two samples around the target time.
 pub fn evaluate(recording: &Recording, predictor: &str) -> [Summary; HORIZONS.len()] {
     match predictor {
         "linear" => evaluate_with(recording, &mut Linear::new()),
@@ -167,7 +157,7 @@ pub fn evaluate(recording: &Recording, predictor: &str) -> [Summary; HORIZONS.le
     }
 }
 
-/// The linear predictor as the compositor uses it: with its limits, and the last position where it declines.
+/// The linear predictor as the compositor uses it: with its limits, and the last position where it gives no prediction.
 struct Limited {
     tracked: Tracked<Linear>,
     last: Hold,
@@ -216,18 +206,18 @@ fn evaluate_with(recording: &Recording, predictor: &mut impl Predictor) -> [Summ
     errors.map(|mut errors| Summary::of(&mut errors))
 }
 
-/// What clients are told of a device, against the last report and against where the device was then, in pixels.
+/// Errors in pixels of the positions that clients get for a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Foretold {
-    /// How far off the last report is.
+    /// Error of the last report.
     pub held: Summary,
-    /// How far off the prediction is; the last report where there is none.
+    /// Error of the prediction; of the last report where there is none.
     pub predicted: Summary,
-    /// How far a prediction has gone beyond the device; 0 where it stays short of it.
+    /// How far predictions lie beyond the device; 0 where they fall short.
     pub overshoot: Summary,
 }
 
-/// Judges, at each report of a recording, what is said of the moment `horizon` after it.
+/// Evaluates the compositor's prediction for the moment `horizon` after each report of a recording.
 pub fn foretell(recording: &Recording, horizon: Span) -> Foretold {
     let (mut held, mut predicted, mut overshoot) = (Vec::new(), Vec::new(), Vec::new());
     let mut device = DeviceHistory::default();
@@ -244,7 +234,7 @@ pub fn foretell(recording: &Recording, horizon: Span) -> Foretold {
             let beyond = (off.0 * ahead.0 + off.1 * ahead.1) / length.max(f64::MIN_POSITIVE);
             held.push((sample.x - truth.0).hypot(sample.y - truth.1) as f32);
             predicted.push(off.0.hypot(off.1) as f32);
-            // What lies behind the last report is the hand's turn, and no prediction's fault.
+            // An error backwards from the last report comes from a turn of the hand, so it is no overshoot.
             overshoot.push(beyond.clamp(0.0, length) as f32);
         }
     }
@@ -255,7 +245,7 @@ pub fn foretell(recording: &Recording, horizon: Span) -> Foretold {
     }
 }
 
-/// The position at `at`, between the samples around it; `None` beyond the end of the stroke.
+/// The position at `at`, interpolated between two samples; `None` beyond the end of the stroke.
 pub fn position(stroke: &[Sample], at: Instant) -> Option<(f64, f64)> {
     let next = stroke.iter().position(|sample| sample.at >= at)?;
     let (before, after) = (stroke[next.saturating_sub(1)], stroke[next]);
@@ -286,7 +276,7 @@ mod tests {
     #[test]
     fn what_is_no_recording_is_refused_with_its_place() {
         assert_eq!(error(""), "x.csv:1:1: the file is empty");
-        assert_eq!(error("t_us,x,y,state\n"), "x.csv:1:1: no sample follows the names of the columns");
+        assert_eq!(error("t_us,x,y,state\n"), "x.csv:1:1: no sample follows the header");
         assert_eq!(error("a,b\n1,2\n"), "x.csv:1:1: expected the columns `t_us,x,y,state`, found `a,b`");
         let after = |row: &str| error(&format!("t_us,x,y,state\n8000,0,0,down\n{row}\n"));
         assert_eq!(after("9000,up,0,down"), "x.csv:3:6: expected a number for `t_us,x,y,state`, found `up`");

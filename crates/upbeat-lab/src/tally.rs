@@ -1,4 +1,4 @@
-//! What a run is judged by.
+//! Counters and figures of a simulated run.
 
 use super::distribution::Mean;
 pub use super::distribution::{Distribution, Summary};
@@ -9,39 +9,38 @@ pub const HITCH: f64 = 1.26;
 /// Bytes of a full-screen buffer: 2560 × 1440 at 4 bytes, D-VSync 6.4's 15 MB.
 pub const BUFFER_BYTES: f64 = 2_560.0 * 1_440.0 * 4.0;
 
-/// How a frame came to its refresh (D-VSync 3.3, figure 6).
+/// When a frame was shown, relative to its earliest refresh (D-VSync 3.3, figure 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameClass {
-    /// At the first refresh possible.
+    /// At the earliest possible refresh.
     Direct,
-    /// It waited a refresh longer, because the queue has one frame too many since an earlier miss.
+    /// A refresh later, because the queue has had one frame too many since an earlier miss.
     Stuffed,
-    /// The refresh before it showed nothing new.
+    /// After a refresh without a new frame.
     AfterDrop,
 }
 
-/// Everything counted in a run.
+/// All counters of a run.
 #[derive(Clone, Debug)]
 pub struct Tally {
     interval: Span,
-    /// Frames shown.
+    /// Number of shown frames.
     pub frames: u64,
-    /// Refreshes in which content was due and nothing new was shown; a gap on a variable panel counts as many as whole
-    /// intervals are missing, rounded.
+    /// Refreshes in which content was due and nothing new was shown. A gap on a variable panel counts the whole
+    /// intervals that are missing, rounded.
     pub drops: u64,
     /// Gaps of more than 1.26 intervals.
     pub hitches: u64,
-    /// The longest gap.
     pub longest_gap: Span,
-    /// Display time.
+    /// Display time of all frames.
     pub shown_for: Span,
     /// Frames by class: direct, stuffed, after a drop.
     pub classes: [u64; 3],
     /// Renders that were never shown.
     pub wasted: u64,
-    /// Frames whose content was for another time than they were shown at (by more than a thousandth of an interval).
+    /// Frames that were not shown at the time for which they were drawn (off by more than a thousandth of an interval).
     pub wrong_time: u64,
-    /// The sum of the squares of the drops in a row: how much they come together.
+    /// Sum of the squared numbers of drops in a row: a measure of clustering.
     drops_squared: u64,
     content_error: Mean,
     latency: Distribution,
@@ -53,7 +52,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing counted yet.
     pub fn new(interval: Span) -> Self {
         Tally {
             interval,
@@ -76,17 +74,17 @@ impl Tally {
         }
     }
 
-    /// A refresh with this many buffers in use.
+    /// Counts a refresh with this many buffers in use.
     pub fn refresh(&mut self, buffers: usize) {
         self.buffers += buffers as u64;
         self.buffer_samples += 1;
         self.peak_buffers = self.peak_buffers.max(buffers);
     }
 
-    /// A frame was shown `gap` after the one before it (or after it was due, for a first one).
+    /// Counts a shown frame, `gap` after the frame before it (for the first frame: after it was due).
     pub fn frame(&mut self, gap: Span, latency: Span, class: FrameClass) {
         self.frames += 1;
-        // Most frames follow the one before at the next refresh.
+        // A fast path: most frames are shown at the refresh after the frame before.
         if gap != self.interval {
             let intervals = gap.as_nanos() as f64 / self.interval.as_nanos() as f64;
             let drops = (intervals.round() as u64).saturating_sub(1);
@@ -100,12 +98,12 @@ impl Tally {
         self.latency.add(latency.as_millis_f64());
     }
 
-    /// A shown frame's content was chosen so long before its light.
+    /// Adds a shown frame's age: the time from the choice of its content to its light.
     pub fn age(&mut self, age: Span) {
         self.age.add(age.as_millis_f64());
     }
 
-    /// The frame was started `lead` before its latch; its content was for a moment `error` before it.
+    /// Counts a frame started ahead: `lead` before its latch, with a content time `error` before it.
     pub fn ahead(&mut self, lead: Span, error: Span) {
         self.lead += lead;
         let error = error.abs();
@@ -113,7 +111,6 @@ impl Tally {
         self.content_error.add(error.as_millis_f64());
     }
 
-    /// The refresh interval of the display.
     pub const fn interval(&self) -> Span {
         self.interval
     }
@@ -123,7 +120,7 @@ impl Tally {
         self.drops as f64 / self.shown_for.as_seconds_f64().max(1e-9)
     }
 
-    /// Drops per refresh.
+    /// Drops divided by refreshes.
     pub fn drop_share(&self) -> f64 {
         self.drops as f64 * self.interval.as_seconds_f64() / self.shown_for.as_seconds_f64().max(1e-9)
     }
@@ -138,20 +135,20 @@ impl Tally {
         self.frames as f64 / self.shown_for.as_seconds_f64().max(1e-9)
     }
 
-    /// By how much fewer drops than `baseline`, from 0 to 1; negative when there are more.
+    /// Share of `baseline`'s drops that this run avoids, from 0 to 1; negative if it has more.
     pub fn reduction(&self, baseline: &Tally) -> f64 {
         let base = baseline.drops_per_second();
         if base > 0.0 { 1.0 - self.drops_per_second() / base } else { 0.0 }
     }
 
-    /// The 95 % interval of [`reduction`](Self::reduction) if the two runs are taken for samples of something longer; `None`
-    /// where `baseline` dropped nothing.
+    /// The 95 % interval of [`reduction`](Self::reduction) if both runs are samples of a longer run; `None` where
+    /// `baseline` dropped nothing.
     ///
-    /// Given their sum, the drops of one of two Poisson counts are binomial (Wilson's interval). Drops in a row happen
-    /// together, so that there are as many independent ones as the sum divided by its mean square over its mean. The same
+    /// Given their sum, the drops of one of two Poisson counts are binomial (Wilson's interval). Drops in a row are not
+    /// independent, so the number of independent drops is the sum divided by its mean square over its mean. The same
     /// frames cause both counts: the interval is rather too wide than too narrow.
     pub fn reduction_bounds(&self, baseline: &Tally) -> Option<[f64; 2]> {
-        /// Standard errors of 95 %.
+        /// Standard errors on each side of a 95 % interval.
         const Z: f64 = 1.96;
         let (before, after) = (baseline.drops as f64, self.drops as f64);
         if before == 0.0 {
@@ -166,7 +163,7 @@ impl Tally {
         Some([reduction((middle + half).min(1.0)), reduction((middle - half).max(0.0))])
     }
 
-    /// Latency in milliseconds.
+    /// Mean and quantiles of the latency, in milliseconds.
     pub fn latency(&self) -> Summary {
         self.latency.summary()
     }
@@ -176,12 +173,12 @@ impl Tally {
         &self.latency
     }
 
-    /// From the choice of a frame's content to its light, in milliseconds, on average.
+    /// Mean time from the choice of a frame's content to its light, in milliseconds.
     pub fn content_age(&self) -> f64 {
         self.age.mean()
     }
 
-    /// How far content was off its refresh, in milliseconds, on average; `None` where no frame had a target.
+    /// Mean distance of content times from their refreshes, in milliseconds; `None` where no frame had a target.
     pub fn content_error(&self) -> Option<f64> {
         (self.content_error.count() > 0).then(|| self.content_error.mean())
     }
@@ -197,7 +194,7 @@ impl Tally {
         self.buffers as f64 / self.buffer_samples.max(1) as f64
     }
 
-    /// The most buffers that were in use at a refresh.
+    /// The most buffers in use at a refresh.
     pub const fn peak_buffers(&self) -> usize {
         self.peak_buffers
     }
@@ -214,7 +211,7 @@ mod tests {
 
     const INTERVAL: Span = Span::from_millis(10);
 
-    /// So many drops, each alone or in gaps of `together`, in a thousand refreshes.
+    /// A thousand refreshes with this many drops, in gaps of `together` drops.
     fn tally(drops: u64, together: u64) -> Tally {
         let mut tally = Tally::new(INTERVAL);
         for frame in 0..1_000 - drops {
@@ -229,7 +226,7 @@ mod tests {
         let bounds = |before: &Tally, after: &Tally| {
             after.reduction_bounds(before).unwrap().map(|bound| (100.0 * bound).round())
         };
-        // None of five: 23 to 100 % by Wilson's interval of 0 in 5, 0 to 43 %.
+        // No drop left of five: 23 to 100 %, from Wilson's interval of 0 in 5, which is 0 to 43 %.
         assert_eq!(bounds(&tally(5, 1), &tally(0, 1)), [23.0, 100.0]);
         let [low, high] = bounds(&tally(100, 1), &tally(28, 1));
         assert!(low > 55.0 && low < 60.0 && high > 80.0 && high < 84.0, "{low} {high}");

@@ -1,4 +1,4 @@
-//! The client's events.
+//! Wayland events of the animation client.
 
 use wayland_client::delegate_noop;
 use wayland_client::protocol::{wl_buffer::WlBuffer, wl_compositor::WlCompositor, wl_surface::WlSurface};

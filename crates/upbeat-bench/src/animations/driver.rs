@@ -1,4 +1,4 @@
-//! The runs: the same windows with frames rendered ahead and without, each in a session of its own.
+//! The runs of `upbeat bench animations`: the same windows with and without rendering ahead, each in its own session.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,40 +11,39 @@ use crate::progress::Progress;
 use crate::run::{BenchError, Folder, output_records};
 use crate::statistics::in_a_row;
 
-/// What to compare.
+/// Runs to compare.
 #[derive(Clone, Debug, clap::Args)]
 pub struct AnimationOptions {
-    /// How many frames are rendered ahead at most: 0 is none, with which the others are compared
+    /// Most frames that are rendered ahead: 0 is none, the baseline for the other values
     #[arg(long, value_name = "FRAMES", value_delimiter = ',', default_values_t = [0, 5])]
     pub frames_ahead: Vec<u8>,
-    /// Who draws: `gles` is slow where Mesa has no GPU and draws with llvmpipe
+    /// Renderer: `gles` is slow where Mesa has no GPU and draws with llvmpipe
     #[arg(long, default_value = "gles")]
     pub renderer: String,
-    /// How often what lies behind a window is halved in size to blur it; 0: not at all
+    /// How often the blur halves the size of the background behind a window; 0: no blur
     #[arg(long, value_name = "PASSES", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=6))]
     pub blur: u8,
-    /// The display: what a frame costs goes with its size
+    /// The display: its size decides the cost of a frame
     #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1280x720@60")]
     pub output: String,
-    /// What the windows do
+    /// Windows and their animations
     #[command(flatten)]
     pub windows: WindowsOptions,
 }
 
-/// All runs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AnimationReport {
-    /// In the order in which they were made.
+    /// In the order of execution.
     pub runs: Vec<AnimationRun>,
 }
 
 impl AnimationOptions {
-    /// The configurations of the sessions that are measured: TOML, as the compositor reads it. The compositor's tests read them all.
+    /// The TOML configurations of all measured sessions, so that the compositor's tests can parse each.
     pub fn configurations(&self) -> Vec<String> {
         self.frames_ahead.iter().map(|frames| self.config(*frames)).collect()
     }
 
-    /// Makes every run, one after another; `progress` is told of each before it begins.
+    /// Makes every run, one after another; `progress` is called before each.
     ///
     /// # Errors
     /// If a session cannot be started, or ends without figures.
@@ -91,7 +90,7 @@ impl AnimationOptions {
     }
 }
 
-/// For people.
+/// A text table of the runs, one line each.
 pub fn table(runs: &[AnimationRun]) -> String {
     let mut text = String::from(
         "renderer  ahead  frames  rendered ahead  drops  drops/frame   fewer  freeze ms  render p50/p99/max ms  cpu ms  \

@@ -1,4 +1,4 @@
-//! What became of the frames of our own animations, from the frame log. Pure.
+//! Figures of the compositor's own animations, counted from the frame log. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,36 +10,35 @@ use upbeat_timing::time::Span;
 /// The figures of one run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AnimationRun {
-    /// Who drew.
     pub renderer: String,
-    /// How many frames were rendered ahead at most; 0: none.
+    /// Most frames that were rendered ahead; 0: none.
     pub frames_ahead: u8,
     /// Frames of animations that were shown.
     pub frames: usize,
-    /// How many of them were rendered ahead.
+    /// Number of `frames` that were rendered ahead.
     pub rendered_ahead: usize,
     /// Refreshes in which something moved and nothing new was shown.
     pub drops: u64,
-    /// The same for each frame that was shown.
+    /// `drops` divided by `frames`.
     pub drops_per_frame: f64,
-    /// From 0 to 1, against the first run.
+    /// Share of drops avoided, from 0 to 1, against the first run.
     pub drop_reduction: f64,
     /// The longest time between two frames while something moved.
     pub longest_freeze_ms: f64,
-    /// What rendering a frame took.
+    /// Time to render a frame.
     pub compose_ms: Option<Quantiles>,
-    /// CPU time of the compositor, all its threads and the renderer's, for a frame of an animation that was shown.
+    /// CPU time of the compositor, including all its threads and the renderer's, for each shown frame of an animation.
     pub compositor_cpu_ms_per_frame: f64,
-    /// CPU time of the client for such a frame.
+    /// CPU time of the client for each shown frame of an animation.
     pub client_cpu_ms_per_frame: f64,
 }
 
 impl AnimationRun {
-    /// Counts frames, in the order in which they were made.
+    /// Counts the frames of a log, which is in the order of creation.
     pub(super) fn count(records: &[FrameRecord]) -> AnimationRun {
         let mut run = AnimationRun::default();
         let (mut costs, mut freeze) = (Vec::new(), Span::ZERO);
-        // The frame before, if it was on screen: what follows one that changed nothing follows rest.
+        // The previous shown frame. An empty frame resets it, because the time without changes after it is no drop.
         let mut before: Option<FrameRecord> = None;
         for record in records {
             match record.outcome {
@@ -93,7 +92,7 @@ mod tests {
             record(10, shell, shown),
             record(11, animation, shown),
             record(14, animation, shown),
-            // At rest, and again.
+            // The scene rests, then an animation starts again.
             record(90, shell, shown),
             record(92, animation, shown),
             record(0, shell, Outcome::Empty),

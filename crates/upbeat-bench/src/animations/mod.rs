@@ -3,18 +3,18 @@
 //!
 //! ```text
 //!  [driver] ── starts ──▶ upbeat --backend headless --renderer gles --frame-log LOG ── starts ──▶ upbeat bench windows
-//!     ▲                                                          │                        prints what both used
+//!     ▲                                                          │                 prints the CPU time of both
 //!     └───────────────────────── counts drops ◀─────────────────┘
 //! ```
 //!
-//! A window appears, is maximised, goes back to its place and goes, again and again. It is translucent, what is behind it
-//! is blurred, and there are shadows and rounded corners: what a frame costs follows from how large the window is in it.
-//! The client does nothing for it but to change a size, so all frames that are counted are the compositor's own.
+//! A window opens, is maximised, restored and closed, again and again. It is translucent, with a blurred background,
+//! shadows and rounded corners, so the cost of a frame follows from the size of the window. The client itself only
+//! changes the size, so all counted frames are the compositor's own.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
 //! | `windows` | the client that opens, maximises and closes |
-//! | `dispatch` | its events |
+//! | `dispatch` | the client's Wayland events |
 //! | `figures` | drops, from the frame log (pure) |
 //! | `driver` | the runs, each in a session of its own |
 

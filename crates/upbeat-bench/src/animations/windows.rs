@@ -1,4 +1,4 @@
-//! The client: one window at rest, and another that appears, is maximised, goes back and goes.
+//! The animation client: one window at rest, and another that opens, is maximised, restored and closed.
 
 use std::io;
 
@@ -17,66 +17,63 @@ use crate::process::{Usage, peer_of};
 use crate::wait::wait;
 use upbeat_timing::time::{Clock as _, MonotonicClock, Span};
 
-/// The window that stays: opaque, and so large that the other lies above it.
+/// Size of the window at rest: opaque, and so large that the moving window lies above it.
 pub(crate) const BEHIND: (i32, i32) = (480, 360);
-/// The one that moves, before it is maximised.
+/// Size of the moving window before it is maximised.
 pub(crate) const FRONT: (i32, i32) = (400, 300);
-/// How opaque that is: what is behind it is seen, blurred.
+/// Opacity of the moving window, so that its blurred background is visible.
 pub(crate) const OPACITY: f64 = 0.6;
 
-/// What to do.
+/// Windows and their animations.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct WindowsOptions {
-    /// How often a window appears, is maximised, goes back and goes
+    /// How often a window opens, is maximised, restored and closed
     #[arg(long, default_value_t = 20)]
     pub rounds: u32,
-    /// From one change to the next, in milliseconds: longer than any motion takes
+    /// From one change to the next, in milliseconds: longer than any animation
     #[arg(long, value_name = "MS", default_value_t = 900)]
     pub pause: u32,
 }
 
-/// What both sides used meanwhile, in milliseconds of CPU time.
+/// CPU time of both processes during the run, in milliseconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Used {
-    /// The compositor, all its threads.
+    /// The compositor, including all its threads.
     pub compositor_cpu_ms: f64,
-    /// This client.
     pub client_cpu_ms: f64,
 }
 
-/// Why nothing was opened.
+/// Why the client could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum WindowsError {
-    /// No compositor.
+    /// No compositor could be reached.
     #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
     Connect(#[from] wayland_client::ConnectError),
     /// The compositor ended the connection at once.
     #[error("the compositor does not list its globals: {0}")]
     Registry(#[from] wayland_client::globals::GlobalError),
-    /// A protocol is missing.
+    /// The compositor lacks a protocol.
     #[error("the compositor lacks a protocol that the client needs: {0}")]
     Missing(#[from] BindError),
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Dispatch(#[from] wayland_client::DispatchError),
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Connection(#[from] WaylandError),
-    /// Waiting failed, or what a process used cannot be read.
+    /// `poll` failed, or the CPU time of a process cannot be read.
     #[error(transparent)]
     System(#[from] io::Error),
 }
 
-/// What the client knows. Events change it (`dispatch`).
+/// State of the client; `dispatch` updates it from events.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
-    /// What each window was configured to since it was looked at last: its number, and its size or 0.
+    /// Configure events since the last look: the window's number, width and height (0: the client may choose).
     pub(super) configured: Vec<(usize, i32, i32)>,
-    /// The size that the toplevel event before named.
+    /// The size in the last `xdg_toplevel.configure`.
     pub(super) size: (i32, i32),
 }
 
-/// What its windows are made with.
+/// Globals that a window needs.
 struct Globals {
     compositor: WlCompositor,
     base: XdgWmBase,
@@ -85,7 +82,6 @@ struct Globals {
     handle: QueueHandle<Windows>,
 }
 
-/// One of its windows.
 pub(crate) struct Window {
     surface: WlSurface,
     xdg: XdgSurface,
@@ -105,12 +101,12 @@ impl Globals {
     }
 }
 
-/// A client with windows of one colour, and the compositor that shows them.
+/// The client's connection, and the compositor's process.
 pub(crate) struct Stage {
     globals: Globals,
     windows: Windows,
     queue: EventQueue<Windows>,
-    /// The compositor's process.
+    /// Process id of the compositor.
     compositor: u32,
 }
 
@@ -124,7 +120,7 @@ impl Stage {
         Ok(Stage { globals, windows: Windows::default(), queue, compositor })
     }
 
-    /// Opens a window of one colour, and comes back when it may be drawn.
+    /// Opens a window of one colour, and commits its content after the first configure.
     pub(crate) fn open(&mut self, number: usize, (size, opacity): ((i32, i32), f64)) -> Result<Window, WindowsError> {
         let Stage { globals, windows, queue, .. } = self;
         let surface = globals.compositor.create_surface(&globals.handle, ());
@@ -137,7 +133,7 @@ impl Stage {
             queue.blocking_dispatch(windows)?;
         }
         windows.configured.clear();
-        // Premultiplied, as colours are.
+        // Wayland buffers have premultiplied alpha.
         let channel = |share: f64| (share * opacity * f64::from(u32::MAX)) as u32;
         let (red, green, blue, alpha) = (channel(0.4), channel(0.6), channel(0.9), channel(1.0));
         let pixel = globals.pixels.create_u32_rgba_buffer(red, green, blue, alpha, &globals.handle, ());
@@ -148,7 +144,7 @@ impl Stage {
         Ok(Window { surface, xdg, toplevel, viewport })
     }
 
-    /// Does nothing but what is asked of `window`, for so long.
+    /// Waits for `pause` and only answers configures of `window`.
     pub(crate) fn rest(&mut self, pause: Span, window: Option<&Window>) -> Result<(), WindowsError> {
         let Stage { windows, queue, .. } = self;
         let until = MonotonicClock.now() + pause;
@@ -164,7 +160,7 @@ impl Stage {
         Ok(())
     }
 
-    /// What comes of `act`, and what both sides use meanwhile.
+    /// The result of `act`, and the CPU time of both processes meanwhile.
     pub(crate) fn measure<A, E: From<WindowsError>>(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<A, E>,
@@ -191,10 +187,10 @@ impl Window {
     }
 }
 
-/// Opens, maximises, restores and closes, and says what both sides used meanwhile.
+/// Opens, maximises, restores and closes windows; returns the CPU time of both processes.
 ///
 /// # Errors
-/// If there is no compositor, or it lacks what is needed, or the connection breaks.
+/// If there is no compositor, or it lacks a protocol, or the connection breaks.
 pub fn run(options: &WindowsOptions) -> Result<Used, WindowsError> {
     let mut stage = Stage::connect()?;
     let pause = Span::from_millis(options.pause.into());

@@ -1,4 +1,4 @@
-//! Memory with the frames' pixels, shared or of a device: a few buffers, a picture that says which frame it is.
+//! The probe's buffers, in shared memory or of a DRM device, and the pictures drawn into them.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use crate::block_code::{self, Code};
 use crate::device::DumbBuffer;
 use upbeat_client::memory::SharedMemory;
 
-/// Bytes of a row of a window that is not larger than it has to be.
+/// Bytes in a row of the smallest window.
 const STRIDE: usize = WINDOW.0 * size_of::<u32>();
 /// `XRGB8888`, row by row, as in `drm_fourcc.h`.
 const XRGB8888: u32 = u32::from_le_bytes(*b"XR24");
@@ -22,29 +22,28 @@ const LINEAR: u32 = 0;
 
 const BACKGROUND: u32 = 0xff20_3048;
 const BAR: u32 = 0xffff_b020;
-/// Width of the moving bar, and how far it moves with each frame: for people who look at the window.
+/// Width of the moving bar and its step for each frame, in pixels: for people who watch the window.
 const BAR_WIDTH: usize = 16;
 const BAR_STEP: usize = 4;
-/// What a window behind changes with each frame, in pixels: about what a terminal or a clock does.
+/// The damage of each frame of a window behind, in pixels: about as much as of a terminal or a clock.
 pub(super) const PATCH: (i32, i32) = (128, 32);
 
-/// When a client makes its buffers.
+/// When a client allocates its buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Making {
-    /// All of them before the first frame.
+    /// All before the first frame.
     AtOnce,
-    /// One more whenever none is free, as Mesa and the toolkits do.
+    /// A further buffer whenever none is free, as Mesa and the toolkits do.
     OnDemand,
 }
 
-/// Where the pixels are.
 enum Memory {
     Shared(SharedMemory),
     Device(Vec<DumbBuffer>),
 }
 
 impl Memory {
-    /// Those of buffer `index`, without gaps between the rows.
+    /// The pixels of buffer `index`, without gaps between the rows.
     fn picture(&mut self, index: usize, (width, height): (usize, usize)) -> Option<&mut [u32]> {
         match self {
             Memory::Shared(memory) => memory.pixels_mut().chunks_mut(width * height).nth(index),
@@ -59,7 +58,7 @@ pub(crate) struct Buffers {
     size: (usize, usize),
     buffers: Vec<WlBuffer>,
     held: Vec<bool>,
-    /// Makes the buffer of an index.
+    /// Makes the buffer with this index.
     make: Box<dyn Fn(usize) -> WlBuffer>,
 }
 
@@ -70,8 +69,8 @@ impl std::fmt::Debug for Buffers {
 }
 
 impl Buffers {
-    /// `count` buffers at most, of `size` pixels, which is [`WINDOW`] or more; the user data of each is its index, to be handed
-    /// to [`Buffers::released`].
+    /// At most `count` buffers of `size` pixels, [`WINDOW`] or larger. The user data of each is its index, for
+    /// [`Buffers::released`].
     pub(crate) fn new<State>(
         shm: &WlShm,
         size: (usize, usize),
@@ -93,7 +92,7 @@ impl Buffers {
         Ok(Self::made_by(Memory::Shared(memory), size, make, (count, making)))
     }
 
-    /// The same in the memory of `device`.
+    /// Like [`Buffers::new`], in memory of `device`.
     pub(super) fn of_device<State>(
         (dmabuf, device): (ZwpLinuxDmabufV1, &File),
         (count, making): (usize, Making),
@@ -133,21 +132,21 @@ impl Buffers {
         Buffers { memory, size, buffers, held: vec![false; count], make }
     }
 
-    /// A buffer that the compositor does not hold.
+    /// Index of a buffer that the compositor does not hold.
     pub(crate) fn free(&self) -> Option<usize> {
         self.held.iter().position(|held| !held)
     }
 
-    /// The pixels of buffer `index`, which the compositor does not hold, row by row.
+    /// The pixels of buffer `index`, row by row. The compositor must not hold it.
     pub(crate) fn picture(&mut self, index: usize) -> Option<&mut [u32]> {
         self.memory.picture(index, self.size)
     }
 
-    /// Draws the frame into buffer `index`, every pixel of it.
+    /// Draws the frame into buffer `index`, every pixel.
     pub(crate) fn draw(&mut self, index: usize, code: Code) {
         let (width, height) = self.size;
         let Some(picture) = self.memory.picture(index, self.size) else { return };
-        // The code is as wide as the smallest window: beside it there is background, too.
+        // The code is as wide as the smallest window, so a larger window has background beside it.
         let (above, below) = (block_code::HEIGHT, height - block_code::HEIGHT);
         let bare = if width > WINDOW.0 { 0..height } else { above..below };
         picture[bare.start * width..bare.end * width].fill(BACKGROUND);
@@ -170,17 +169,17 @@ impl Buffers {
         }
     }
 
-    /// Gives buffer `index` to the compositor.
+    /// Marks buffer `index` as held by the compositor, and returns it for `wl_surface.attach`.
     pub(crate) fn give(&mut self, index: usize) -> &WlBuffer {
         self.held[index] = true;
-        // The first that is not held is at most one behind those that were made.
+        // Buffers are made in order: the first free index is at most one behind them.
         while self.buffers.len() <= index {
             self.buffers.push((self.make)(self.buffers.len()));
         }
         &self.buffers[index]
     }
 
-    /// The compositor has released buffer `index`.
+    /// Handles `wl_buffer.release` of buffer `index`.
     pub(crate) fn released(&mut self, index: usize) {
         self.held[index] = false;
     }

@@ -1,4 +1,4 @@
-//! Spending CPU time, as a client that draws does.
+//! Spends CPU time, as a client that draws does.
 
 use std::hint::black_box;
 
@@ -6,16 +6,17 @@ use rustix::time::{ClockId, clock_gettime};
 
 use upbeat_timing::time::{Instant, NANOS_PER_SECOND, Span};
 
-/// Steps between two looks at the clock: well under a microsecond, so that the cost is met to the microsecond.
+/// Steps between two reads of the clock: well under a microsecond, so that the cost is exact to the microsecond.
 const STEPS: u32 = 100;
 
-/// Keeps the calling thread busy until it has used `cost` of CPU time (`CLOCK_THREAD_CPUTIME_ID`): being preempted makes
-/// it later, not cheaper. The spinning is plain arithmetic: a pause instruction would give an emulated CPU away.
+/// Keeps the calling thread busy until it has used `cost` of CPU time (`CLOCK_THREAD_CPUTIME_ID`): preemption makes it
+/// later, not cheaper. The loop is plain arithmetic, because a pause instruction would let an emulator give its CPU
+/// away.
 pub fn burn(cost: Span) {
     fill_up(cost, || ());
 }
 
-/// Does `work` and burns what is left of `cost`, so that both together cost that much.
+/// Does `work` and burns the rest of `cost`, so that both together cost `cost`.
 pub fn fill_up(cost: Span, work: impl FnOnce()) {
     let end = used() + cost;
     work();

@@ -1,4 +1,4 @@
-//! The probe's connection: the globals it needs, its window, and what it knows from events.
+//! The probe's Wayland connection: its globals, its window, and the state that events update.
 
 use rustix::time::{ClockId, clock_gettime};
 use wayland_client::globals::{GlobalList, registry_queue_init};
@@ -30,7 +30,7 @@ use upbeat_timing::time::{Clock, Instant, NANOS_PER_SECOND, Span};
 pub(super) struct PresentationClock(ClockId);
 
 impl PresentationClock {
-    /// The clock with a number of `clock_gettime(2)`; `None` when it is not one that times can be compared on.
+    /// The clock with this number of `clock_gettime(2)`; `None` when the probe cannot read it.
     pub(super) fn from_raw(id: u32) -> Option<Self> {
         let known = [ClockId::Monotonic, ClockId::Realtime, ClockId::MonotonicRaw, ClockId::Boottime];
         known.into_iter().find(|clock| *clock as u32 == id).map(PresentationClock)
@@ -44,45 +44,44 @@ impl Clock for PresentationClock {
     }
 }
 
-/// The window's objects.
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) surface: WlSurface,
-    // Kept: dropping the handles would not destroy the objects, but there would be no way left to.
+    // Kept alive, because a dropped handle does not destroy its object but leaves no way to do so later.
     pub(super) _xdg_surface: XdgSurface,
     pub(super) _toplevel: XdgToplevel,
     pub(super) fifo: Option<WpFifoV1>,
 }
 
-/// Everything the probe knows. Events change it (`dispatch`), the session reads it and acts.
+/// State of the probe. `dispatch` updates it from events; the session reads it and acts.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) window: Window,
     pub(super) presentation: WpPresentation,
     pub(super) buffers: Buffers,
-    /// What finishes its frames after the commit, and the point of the newest frame in each buffer.
+    /// The GPU that finishes frames after their commit, and the timeline point of the newest frame in each buffer.
     gpu: Option<(Gpu, Vec<u64>)>,
-    /// One of the windows behind: it changes a patch, as a terminal or a clock does.
+    /// A window behind the measured one: it draws only a patch, as a terminal or a clock does.
     pub(super) is_companion: bool,
     pub(super) journal: Journal,
     pub(super) clock: PresentationClock,
-    /// Set when the compositor names a clock that the probe cannot read.
+    /// Number of the compositor's presentation clock, if the probe cannot read that clock.
     pub(super) unknown_clock: Option<u32>,
     pub(super) configured: bool,
     pub(super) closed: bool,
-    /// The frame callback that was asked for and has not come.
+    /// The frame callback that was requested and is not done.
     pub(super) awaited_callback: Option<WlCallback>,
-    /// When the last frame callback came, until a frame answers it.
+    /// When the last frame callback was done, until a frame uses it.
     pub(super) callback_at: Option<Instant>,
-    /// A drawn frame that was not committed: its buffer, when drawing began, its cost and its event.
+    /// A frame that is drawn and not committed.
     pub(super) drawn: Option<Drawn>,
     pub(super) mode_refresh: Option<Span>,
     pub(super) pointer: Option<WlPointer>,
-    /// The user's hand, when there is one.
+    /// Moves the pointer; `None` without input.
     pub(super) hand: Option<Hand>,
-    /// The newest event that the window has been told of.
+    /// Newest event number that the window has received.
     pub(super) newest_event: u32,
-    /// Callbacks that found no buffer to draw into: some programs end then.
+    /// Callbacks without a free buffer: some programs end then.
     pub(super) starved: u64,
 }
 
@@ -92,13 +91,14 @@ pub(super) struct Drawn {
     pub(super) buffer: usize,
     pub(super) start: Instant,
     pub(super) cost: Span,
-    /// The part of the cost that a GPU works for.
+    /// The GPU's part of the cost.
     pub(super) on_gpu: Span,
     pub(super) event: u32,
 }
 
 impl Client {
-    /// Connects, binds what `options` need, makes the window (without a picture yet) and waits for its first configure.
+    /// Connects, binds the globals that `options` need, creates the window (without content) and waits for its first
+    /// configure.
     pub(super) fn connect(options: &ClientOptions) -> Result<(Connection, EventQueue<Client>, Client), ClientError> {
         let connection = Connection::connect_to_env().map_err(ClientError::Connect)?;
         let (globals, mut queue) = registry_queue_init::<Client>(&connection).map_err(ClientError::Registry)?;
@@ -108,7 +108,7 @@ impl Client {
         while !client.configured {
             queue.blocking_dispatch(&mut client)?;
         }
-        // Once more, for the clock, the modes and the seat.
+        // A second roundtrip, for the events of the bound globals: clock, modes and seat.
         queue.roundtrip(&mut client)?;
         match client.unknown_clock {
             Some(id) => Err(ClientError::Clock { id }),
@@ -178,7 +178,7 @@ impl Client {
         })
     }
 
-    /// What a client that draws on a GPU needs.
+    /// Buffers and timelines of a client that draws on a GPU.
     fn on_gpu(
         options: &ClientOptions,
         globals: &GlobalList,
@@ -194,7 +194,7 @@ impl Client {
         Ok((buffers, Some(gpu)))
     }
 
-    /// A buffer that the compositor is done with.
+    /// Index of a buffer that the compositor no longer uses.
     pub(super) fn free_buffer(&self) -> Option<usize> {
         let is_done = |index: &usize| match &self.gpu {
             Some((gpu, points)) => gpu.is_released(points[*index]),
@@ -203,8 +203,8 @@ impl Client {
         self.buffers.free().filter(is_done)
     }
 
-    /// Draws a frame that has cost `cost` since `start`, and costs a GPU a part of it later, and answers to `event` into a
-    /// free buffer.
+    /// Draws a frame into a free buffer. It has cost `cost` since `start`, will cost the GPU `on_gpu` after the commit,
+    /// and answers to `event`.
     pub(super) fn draw(&mut self, start: Instant, (cost, on_gpu): (Span, Span), event: u32) {
         let Some(buffer) = self.free_buffer() else { return };
         let frame = self.journal.len() as u32 + 1;
@@ -216,7 +216,7 @@ impl Client {
         self.drawn = Some(Drawn { buffer, start, cost, on_gpu, event });
     }
 
-    /// Commits the drawn frame, as a client of this kind does.
+    /// Commits the drawn frame in the way of this kind of client.
     pub(super) fn commit(&mut self, kind: Kind, handle: &QueueHandle<Client>) {
         let Some(drawn) = self.drawn.take() else { return };
         let surface = &self.window.surface;
@@ -245,7 +245,7 @@ impl Client {
         surface.commit();
     }
 
-    /// Whether presentation times can be compared with the times of inputs, which are on the monotonic clock.
+    /// Whether presentation times and input times can be compared, because both are on the monotonic clock.
     pub(super) fn stamps_monotonic(&self) -> bool {
         self.clock.0 as u32 == ClockId::Monotonic as u32
     }

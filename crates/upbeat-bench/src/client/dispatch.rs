@@ -1,4 +1,4 @@
-//! What the probe does with each event: notes it, with the time. Decisions are the session's.
+//! Records the probe's Wayland events with their times. The session takes all decisions.
 
 use wayland_client::protocol::{
     wl_buffer, wl_callback, wl_compositor::WlCompositor, wl_output, wl_pointer, wl_seat, wl_shm::WlShm,
@@ -104,7 +104,7 @@ hear!(Client: wl_seat::WlSeat, (), |client, seat, event, _, handle| {
 hear!(Client: wl_pointer::WlPointer, (), |client, pointer, event, _, _| {
     let (x, y) = match event {
         wl_pointer::Event::Enter { serial, surface_x, surface_y, .. } => {
-            // No cursor over the window: its pixels are to be read.
+            // Hide the cursor over the window, because its pixels are read.
             pointer.set_cursor(serial, None, 0, 0);
             (surface_x, surface_y)
         }

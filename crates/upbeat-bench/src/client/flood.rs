@@ -1,10 +1,9 @@
-//! A client that floods: requests as fast as the compositor takes them, whatever it is told. What it costs the others is
-//! the measurement.
+//! A client that floods: it sends requests as fast as the compositor reads them, and ignores the answers. The bench
+//! measures its effect on other clients.
 //!
-//! It stands for a client on another core, so it makes itself the least important process there is: what is measured is
-//! what the compositor does for it, not the CPU time that it takes away where cores are few. On a single core that takes
-//! the others in a real-time class besides (`chrt`), since the fair one gives even an idle process a tick of 4 ms now and
-//! then.
+//! It stands for a client on another core, so it takes the lowest priority. The bench is about the compositor's work
+//! for it, not about the CPU time that it takes away where cores are few. On a single core the other clients need a
+//! real-time class as well (`chrt`), since the fair scheduler gives even an idle process a tick of 4 ms now and then.
 
 use std::os::fd::AsFd as _;
 
@@ -18,7 +17,8 @@ use crate::process::{Class, take_class};
 use crate::report::RunReport;
 use upbeat_timing::time::{Clock as _, MonotonicClock};
 
-/// Maps a window, says `ready` on stdout, floods until stdin closes. Its report has its commits as `frames`.
+/// Maps a window, prints `ready` on stdout, floods until stdin closes. `frames` of its report is the number of its
+/// commits.
 pub(super) fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunReport, ClientError> {
     let mut session = Session::open(options)?;
     session.map()?;
@@ -32,14 +32,14 @@ pub(super) fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunRe
         }
         commits += flood.batch();
         send(&mut session)?;
-        // Answers are read: a client that does not is another case, and loses its connection.
+        // Events must be read, because the compositor disconnects a client that never reads. That is another case.
         session.read_events(None)?;
     }
     let seconds = (MonotonicClock.now() - started).as_seconds_f64();
     Ok(RunReport { load: "flood".into(), kind: format!("{flood:?}"), frames: commits, seconds, ..RunReport::default() })
 }
 
-/// Sends everything that was requested, waiting for the socket where it is full.
+/// Flushes all requests, and waits while the socket is full.
 fn send(session: &mut Session<'_>) -> Result<(), ClientError> {
     loop {
         match session.connection.flush() {

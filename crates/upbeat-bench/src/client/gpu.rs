@@ -1,12 +1,12 @@
-//! What stands for a GPU: it finishes one frame after another, each so long after it was committed or after the one before.
+//! A simulated GPU: it finishes frames one after another, each some time after its commit or after the previous frame.
 //!
 //! ```text
 //!   client   CPU ▓▓ commit             CPU ▓▓ commit
 //!   GPU               ▒▒▒▒▒▒▒▒▒ acquire point      ▒▒▒▒▒▒▒▒▒ acquire point
 //! ```
 //!
-//! It takes no CPU time: a thread sleeps and then reaches the frame's point on a timeline of a display device, which is
-//! what the compositor sees of a real one.
+//! It takes no CPU time: a thread sleeps and then signals the frame's point on a timeline of a display device. A
+//! compositor cannot tell it from a real GPU.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -26,10 +26,10 @@ use wayland_protocols::wp::linux_drm_syncobj::v1::client::{
 use crate::device::Timeline;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// Bits in the halves of a point, as the protocol passes it.
+/// Bits in each half of a point: the protocol sends a point as two halves.
 const HALF: u32 = 32;
 
-/// One frame's work.
+/// The work of a frame.
 #[derive(Debug)]
 struct Job {
     point: u64,
@@ -37,7 +37,6 @@ struct Job {
     cost: Span,
 }
 
-/// The GPU that a client draws on.
 #[derive(Debug)]
 pub(super) struct Gpu {
     surface: WpLinuxDrmSyncobjSurfaceV1,
@@ -45,7 +44,7 @@ pub(super) struct Gpu {
     release: WpLinuxDrmSyncobjTimelineV1,
     released: Timeline<Arc<File>>,
     jobs: Sender<Job>,
-    /// Of the newest frame.
+    /// Acquire point of the newest frame.
     point: u64,
 }
 
@@ -55,7 +54,7 @@ pub(super) fn open(device: &Path) -> io::Result<Arc<File>> {
 }
 
 impl Gpu {
-    /// For the frames of `surface`.
+    /// A GPU for the frames of `surface`.
     pub(super) fn new<State>(
         manager: &WpLinuxDrmSyncobjManagerV1,
         surface: &WlSurface,
@@ -73,25 +72,25 @@ impl Gpu {
         Ok(Gpu { surface: manager.get_surface(surface, handle, ()), acquire, release, released, jobs, point: 0 })
     }
 
-    /// The frame that is about to be committed takes `cost` from now on. Returns its point.
+    /// Starts the work of the frame that is about to be committed; it takes `cost`. Returns the frame's point.
     pub(super) fn begin(&mut self, cost: Span) -> u64 {
         self.point += 1;
         let halves = |point: u64| ((point >> HALF) as u32, point as u32);
         let (high, low) = halves(self.point);
         self.surface.set_acquire_point(&self.acquire, high, low);
         self.surface.set_release_point(&self.release, high, low);
-        // The thread is there as long as it has work to come.
+        // The thread lives as long as this sender, so sending fails only after an error of the thread.
         let _ = self.jobs.send(Job { point: self.point, committed: MonotonicClock.now(), cost });
         self.point
     }
 
-    /// Whether the compositor is done with the frame of this point.
+    /// Whether the compositor has signalled the release point of a frame.
     pub(super) fn is_released(&self, point: u64) -> bool {
         self.released.reached().is_ok_and(|reached| reached >= point)
     }
 }
 
-/// Finishes frames, in order, until there are none to come.
+/// Finishes frames in order until the sender is dropped.
 fn finish(timeline: &Timeline<Arc<File>>, work: &Receiver<Job>) {
     never_wait_for_a_processor();
     let mut idle_since = Instant::default();
@@ -99,17 +98,18 @@ fn finish(timeline: &Timeline<Arc<File>>, work: &Receiver<Job>) {
         let finished = job.committed.max(idle_since) + job.cost;
         std::thread::sleep((finished - MonotonicClock.now()).max(Span::ZERO).to_duration());
         if let Err(error) = timeline.signal(job.point) {
-            // Its frame is never shown: the run ends with an error that says so.
-            eprintln!("a point on a timeline cannot be reached: {error}");
+            // The frame is never shown, so the run ends with an error that says so.
+            eprintln!("a timeline point cannot be signalled: {error}");
             return;
         }
         idle_since = finished;
     }
 }
 
-/// A GPU finishes when it does, however busy the machine's processors are.
+/// Takes a real-time class, because a real GPU does not wait for the machine's processors.
 fn never_wait_for_a_processor() {
     let wish = libc::sched_param { sched_priority: 1 };
-    // SAFETY: the kernel reads the parameter, and 0 is the calling thread. Where it is not allowed, points are a little later.
+    // SAFETY: the kernel only reads the parameter, and 0 is the calling thread. Without the permission, points are a
+    // little later.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const wish) };
 }

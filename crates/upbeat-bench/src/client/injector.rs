@@ -1,7 +1,7 @@
-//! The user's hand: a thread with a connection of its own that moves a virtual pointer over the probe's window.
+//! Injects pointer input: a thread with a connection of its own moves a virtual pointer over the probe's window.
 //!
-//! First it searches the window: it moves over the output until the window says where it feels the pointer, which gives
-//! the window's place. Then it sends numbered positions (`input`) at random times, until it is stopped.
+//! First it searches the window: it moves over the output until the window reports a pointer position, which gives the
+//! window's place. Then it sends numbered positions (`input`) at random times, until it is stopped.
 //!
 //! ```text
 //! hand    move (512,384) ──▶              move (519,389) ──▶               number 1 ──▶   number 2 ──▶
@@ -30,27 +30,28 @@ use upbeat_timing::time::{Clock, Instant, MonotonicClock, Span};
 
 /// Left button of the Linux input event codes.
 const BTN_LEFT: u32 = 0x110;
-/// Units in a pixel in which absolute positions are sent: as fine as Wayland's fixed-point numbers.
+/// Units in a pixel for absolute positions: as fine as Wayland's fixed-point numbers.
 const UNITS: f64 = 256.0;
-/// How long the window has to feel the pointer at one place: longer than any sensible frame.
+/// How long to wait for the window's pointer event at a point: longer than any sensible frame.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// The second point of the search, from the first: tells an echo of an older place from a true answer.
+/// Offset of the second point of the search: tells a late event of an older position from a true answer.
 const NUDGE: (f64, f64) = (7.0, 5.0);
-/// Points around the middle that are tried first, then twice as many, and so on: the window may not be there yet.
+/// Points around the middle that are tried first. The number doubles in each round, because the window may not be
+/// mapped yet.
 const FIRST_REACH: usize = 4;
-/// A window that is at rest is felt at the same place (pixels, a few of Wayland's 256ths) after this long. What moves
-/// slowly at the end of an animation would be found next to where it comes to rest, and every number misread.
+/// Time between the two position reports that must agree (in pixels, within a few of Wayland's 256ths). A window that
+/// still moves slowly at the end of an animation would be found at a wrong place, and every number misread.
 const REST: Duration = Duration::from_millis(100);
 const MOST_ASTRAY: f64 = 0.05;
-/// How often a point is tried at which the window is felt, but now here and now there: it is still moved by an animation,
-/// which takes a fraction of a second, with an answer a frame at most.
+/// Attempts at a point where the window reports changing positions: an animation still moves it. An animation takes a
+/// fraction of a second, and each attempt takes at most a frame.
 const MOST_ATTEMPTS: u32 = 100;
-/// The golden ratio: whatever multiples of it leave behind the point is spread as evenly as can be.
+/// The golden ratio: the fractional parts of its multiples are spread as evenly as possible.
 const GOLDEN: f64 = 0.618_033_988_749_895;
-/// Until the first number is sent, this stands for it.
+/// Value before the first number is sent.
 const NOTHING_SENT: u32 = 0;
 
-/// The probe's side of the hand.
+/// The probe's handle of the injector thread.
 #[derive(Debug)]
 pub(super) struct Hand {
     feelings: Sender<(f64, f64)>,
@@ -58,14 +59,14 @@ pub(super) struct Hand {
     thread: JoinHandle<Vec<Injected>>,
 }
 
-/// What the hand is to do.
+/// Input that the thread injects.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gesture {
-    /// Seed of the random times.
+    /// For the random times.
     pub(super) seed: u64,
     /// Mean events per second.
     pub(super) rate: f64,
-    /// Whether to hold a button down.
+    /// Keep a button pressed.
     pub(super) hold: bool,
 }
 
@@ -86,7 +87,7 @@ impl Hand {
         Some(self.newest_sent.load(Ordering::Acquire)).filter(|number| *number != NOTHING_SENT)
     }
 
-    /// The window feels the pointer at a surface-local position.
+    /// Reports a pointer event of the window, in surface-local coordinates.
     pub(super) fn felt(&self, x: f64, y: f64) {
         let _ = self.feelings.send((x, y)); // the thread may have ended
     }
@@ -96,14 +97,14 @@ impl Hand {
         self.thread.is_finished()
     }
 
-    /// Lets go of the pointer; what was injected, and when.
+    /// Stops the thread and returns the injected inputs with their times.
     pub(super) fn stop(self) -> Vec<Injected> {
         drop(self.feelings);
         self.thread.join().unwrap_or_default()
     }
 }
 
-/// Finds the window, then sends numbers until the other side hangs up.
+/// Finds the window, then sends numbers until the channel closes.
 fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, newest: &AtomicU32) -> Vec<Injected> {
     let mut injected = Vec::with_capacity(16 * 1024);
     let Some((left, top)) = find_window(&mut pointer, felt) else { return injected };
@@ -116,7 +117,7 @@ fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, new
         let pause = Span::from_nanos((rng.random_range(0.5..1.5) / gesture.rate * 1e9) as i64);
         let due = next(MonotonicClock.now(), pause, pointer.interval, phase);
         phase = (phase + GOLDEN).fract();
-        // The channel closes when the run is over; until then nothing is of interest in it.
+        // The channel closes at the end of the run; positions in it are ignored from here on.
         if sleep_unless_closed(felt, due) {
             break;
         }
@@ -133,9 +134,9 @@ fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, new
     injected
 }
 
-/// The moment that lies about `pause` after `now`, `phase` of an interval into one. Most of what an input waits for is the next
-/// refresh. Where in a refresh each comes is spread evenly, whenever the run began: by chance alone the middle of some hundred
-/// differed by a third of a millisecond from one run to the next.
+/// A moment about `pause` after `now`, at `phase` of a refresh interval. An input mostly waits for the next refresh, so
+/// the phases are spread evenly. With random phases the median of some hundred inputs differed by a third of a
+/// millisecond from run to run.
 fn next(now: Instant, pause: Span, interval: Span, phase: f64) -> Instant {
     let interval = interval.as_nanos();
     let earliest = now + (pause - Span::from_nanos(interval / 2)).max(Span::ZERO);
@@ -147,7 +148,7 @@ fn next(now: Instant, pause: Span, interval: Span, phase: f64) -> Instant {
     earliest + Span::from_nanos(wait)
 }
 
-/// Whether the channel was closed before it was `end`.
+/// Sleeps until `end`; true when the channel closes before.
 fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, end: Instant) -> bool {
     loop {
         let left = (end - MonotonicClock.now()).max(Span::ZERO);
@@ -159,7 +160,7 @@ fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, end: Instant) -> bool {
     }
 }
 
-/// The window's top left corner on the output.
+/// Finds the window's top left corner on the output.
 fn find_window(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>) -> Option<(f64, f64)> {
     let points = search_points(pointer.output);
     let mut reach = FIRST_REACH;
@@ -175,7 +176,7 @@ fn find_window(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>) -> Option<(f6
     }
 }
 
-/// The same, if the window is at this point. Where it is felt but not at rest, it is waited for.
+/// Finds the window's top left corner if the window is at this point. Waits while an animation still moves the window.
 fn find_window_at(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> Option<(f64, f64)> {
     for _ in 0..MOST_ATTEMPTS {
         let (first_x, first_y) = feel(pointer, felt, x, y)?;
@@ -193,8 +194,8 @@ fn find_window_at(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y:
     None
 }
 
-/// Points in the middle of a grid so fine that a window anywhere meets one with room around it; nearest to the middle of
-/// the output first.
+/// Points of a grid so fine that a window anywhere contains one with room around it. Nearest to the middle of the
+/// output first.
 fn search_points((width, height): (f64, f64)) -> Vec<(f64, f64)> {
     let (step_x, step_y) = (WINDOW.0 as f64 / 2.5, WINDOW.1 as f64 / 2.5);
     let mut points = Vec::new();
@@ -212,7 +213,7 @@ fn search_points((width, height): (f64, f64)) -> Vec<(f64, f64)> {
     points
 }
 
-/// Moves the pointer and waits for the window to feel it.
+/// Moves the pointer and waits for the window's pointer event.
 fn feel(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> Option<(f64, f64)> {
     while felt.try_recv().is_ok() {}
     pointer.move_to(x, y);
@@ -227,7 +228,7 @@ pub(crate) struct Pointer {
     pointer: ZwlrVirtualPointerV1,
     /// Size of the first output in pixels.
     pub(crate) output: (f64, f64),
-    /// From one of its refreshes to the next; zero where it does not say.
+    /// Refresh interval of that output; zero if unknown.
     interval: Span,
 }
 
@@ -275,7 +276,7 @@ fn now_ms() -> u32 {
     MonotonicClock.now().as_wayland_millis()
 }
 
-/// What the hand knows of the output.
+/// Properties of the output that the injector needs.
 #[derive(Debug)]
 struct Output {
     size: Option<(i32, i32)>,

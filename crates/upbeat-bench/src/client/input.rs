@@ -1,8 +1,8 @@
-//! An event number hidden in a pointer position. Pure.
+//! Encodes an event number in a pointer position. Pure.
 //!
-//! Wayland tells a client where the pointer is, not which event put it there. So the injector moves the pointer to a
-//! position inside the window that *is* the number, one pixel for each, and the window reads it back from its
-//! surface-local coordinates: whatever the compositor merges or drops, the newest number it was told is known.
+//! Wayland reports the pointer's position, not the event that put it there. So the injector moves the pointer to a
+//! position inside the window that *is* the number, one pixel for each, and the window decodes it from its
+//! surface-local coordinates. The newest number is known even if the compositor merges or drops motion events.
 
 use crate::block_code;
 
@@ -10,19 +10,19 @@ use crate::block_code;
 pub(crate) const WINDOW: (usize, usize) = (block_code::WIDTH, 3 * block_code::HEIGHT);
 /// Pixels kept free at every edge, where a compositor may grab the pointer to resize the window.
 const MARGIN: u32 = 24;
-/// Numbers in a row.
+/// Numbers in a row of pixels.
 const ROW: u32 = WINDOW.0 as u32 - 2 * MARGIN;
-/// Numbers before the positions begin again: half an hour at 30 events a second.
+/// Distinct numbers before the positions repeat: half an hour at 30 events a second.
 const POSITIONS: u32 = ROW * (WINDOW.1 as u32 - 2 * MARGIN);
 
-/// The surface-local position, at a pixel's centre, of event `number`.
+/// The surface-local position of event `number`: the centre of its pixel.
 pub(super) fn position_of(number: u32) -> (f64, f64) {
     let index = number % POSITIONS;
     (f64::from(MARGIN + index % ROW) + 0.5, f64::from(MARGIN + index / ROW) + 0.5)
 }
 
-/// The event number that a surface-local position stands for: of all that share the position the one nearest above
-/// `last`, or `last` itself. `None` for a position that stands for nothing.
+/// The event number at a surface-local position. Several numbers share a position: the result is the first at or above
+/// `last`. `None` for a position outside the grid.
 pub(super) fn number_at(x: f64, y: f64, last: u32) -> Option<u32> {
     let offset = |value: f64, limit: u32| {
         let index = value.floor() - f64::from(MARGIN);

@@ -1,4 +1,4 @@
-//! What happened to each frame and each input of a run, and the figures that follow. Pure.
+//! Records each frame and each input of a run, and computes the figures. Pure.
 
 use crate::pixels::{InjectedInput, ProbeJournal, ReportedFrame};
 use crate::report::RunReport;
@@ -8,52 +8,46 @@ use upbeat_timing::time::{Instant, Span};
 /// A gap between presented frames that a person sees: longer than this share of the refresh interval (in percent).
 const HITCH_PERCENT: i64 = 126;
 
-/// When and how a frame became light.
+/// Presentation feedback of a shown frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Light {
     /// Start of scan-out.
     pub at: Instant,
     /// The display's refresh counter; zero where the compositor has none.
     pub sequence: u64,
-    /// The refresh interval, as the compositor says; zero where it does not.
+    /// The refresh interval that the compositor reports; zero if unknown.
     pub refresh: Span,
 }
 
-/// What became of a frame.
+/// Result of a committed frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Nothing is known yet.
+    /// No feedback has arrived.
     #[default]
     Pending,
-    /// It was shown.
     Presented(Light),
-    /// A newer one took its place.
+    /// A newer frame was shown instead.
     Discarded,
 }
 
-/// One frame of the client.
+/// A committed frame of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// When the callback arrived that let this frame go; `None` for a client that asks for none.
+    /// When the frame's callback was done; `None` for a client that requests no callbacks.
     pub callback: Option<Instant>,
-    /// When drawing began: the content is as old as this.
+    /// When drawing began: the age of the content counts from here.
     pub start: Instant,
-    /// When it was committed.
     pub commit: Instant,
-    /// What it was asked to cost.
+    /// As set by the load.
     pub cost: Span,
     /// The newest input event in it.
     pub event: u32,
-    /// What became of it.
     pub outcome: Outcome,
 }
 
-/// An input event as it was injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Injected {
-    /// Its number.
     pub number: u32,
-    /// When it was sent.
     pub at: Instant,
 }
 
@@ -63,7 +57,7 @@ pub(super) struct Journal {
     frames: Vec<Frame>,
 }
 
-/// The rhythm of a run, between its first and its last light.
+/// Drops and hitches of a run, between its first and its last light.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cadence {
     seconds: f64,
@@ -73,43 +67,44 @@ struct Cadence {
 }
 
 impl Journal {
-    /// Room for `frames` frames, so that none is written while memory is being found.
+    /// Reserves memory for `frames` frames, so that recording a frame allocates nothing.
     pub(super) fn with_capacity(frames: usize) -> Self {
         Journal { frames: Vec::with_capacity(frames) }
     }
 
-    /// Notes a committed frame; its index is the handle for [`Journal::settle`].
+    /// Records a committed frame; its index is the handle for [`Journal::settle`].
     pub(super) fn committed(&mut self, frame: Frame) -> usize {
         self.frames.push(frame);
         self.frames.len() - 1
     }
 
-    /// Notes what became of frame `index`.
+    /// Records the result of frame `index`.
     pub(super) fn settle(&mut self, index: usize, outcome: Outcome) {
         if let Some(frame) = self.frames.get_mut(index) {
             frame.outcome = outcome;
         }
     }
 
-    /// How many frames were committed.
+    /// Number of committed frames.
     pub(super) fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// How many frames have been shown.
+    /// Number of shown frames.
     pub(super) fn presented(&self) -> usize {
         self.frames.iter().filter(|frame| matches!(frame.outcome, Outcome::Presented(_))).count()
     }
 
-    /// Whether every frame's fate is known.
+    /// Whether every frame has a result.
     pub(super) fn is_settled(&self) -> bool {
         self.frames.iter().all(|frame| frame.outcome != Outcome::Pending)
     }
 
     /// The figures of the frames from index `first` to before `end`, and of the inputs injected while they were drawn.
     ///
-    /// `mode_refresh` stands in where the compositor reports no refresh interval; `owes` says whether the client owes a
-    /// frame to every refresh (it asks for callbacks or queues frames), or only when a commit of its own is waiting.
+    /// `mode_refresh` is used where the compositor reports no refresh interval. `owes` is true for a client that owes a
+    /// frame to every refresh (it requests callbacks or queues frames), false for a client that owes one only after a
+    /// commit.
     pub(super) fn figures(
         &self,
         first: usize,
@@ -151,7 +146,7 @@ impl Journal {
         }
     }
 
-    /// The same frames and inputs as facts, to be compared with recorded pixels.
+    /// The same frames and inputs as plain data, for the comparison with recorded pixels.
     pub(super) fn export(&self, first: usize, end: usize, injected: &[Injected]) -> ProbeJournal {
         let end = end.min(self.frames.len());
         let frames = &self.frames[first.min(end)..end];
@@ -203,8 +198,8 @@ fn cadence(shown: &[(&Frame, Light)], refresh: Span, owes: bool) -> Option<Caden
         let gap = after.at - before.at;
         let refreshes =
             if by_sequence { after.sequence.saturating_sub(before.sequence) } else { rounded_ratio(gap, refresh) };
-        // A client with its own clock owes nothing until it has committed; the refresh that follows within the time
-        // a compositor may need to latch is not yet a drop.
+        // A client with its own clock owes nothing until it has committed. The first refresh after the commit may be
+        // too early for the compositor's latch, so it is not yet a drop.
         let waited = ((after.at - frame.commit).as_nanos() / refresh.as_nanos().max(1)).max(0) as u64;
         let missed = refreshes.saturating_sub(1);
         cadence.drops += if owes { missed } else { missed.min(waited) };
@@ -218,8 +213,8 @@ fn rounded_ratio(gap: Span, refresh: Span) -> u64 {
     ((gap + refresh / 2) / refresh) as u64
 }
 
-/// For each input the time to the light of the first frame with it or with a later one. Inputs that no frame of the run
-/// has are left out.
+/// For each input the time to the light of the first frame with it or with a later input. Inputs that are in no frame
+/// of the run are left out.
 fn input_to_light<'a>(shown: &[(&Frame, Light)], injected: impl Iterator<Item = &'a Injected>) -> Vec<Span> {
     let mut frames = shown.iter().peekable();
     let mut latencies = Vec::new();
@@ -291,7 +286,7 @@ mod tests {
         let late = Frame { commit: at(35), ..frame(60, 6, 0) };
         let frames = [frame(10, 1, 0), frame(30, 3, 0), late];
         let report = journal(&frames).figures(0, 3, &[], None, false);
-        // The frame of 30 was committed at 25: nothing was owed at 20. The one of 60 waited through 40 and 50.
+        // The frame of 30 was committed at 25, so nothing was owed at 20. The frame of 60 waited through 40 and 50.
         assert_eq!(report.drops_per_s * report.seconds, 2.0);
     }
 
@@ -300,7 +295,7 @@ mod tests {
         let frames = [frame(10, 1, 0), frame(20, 2, 1), frame(30, 3, 3), frame(50, 5, 3)];
         let injected = [(1, 3), (2, 12), (3, 14), (4, 22)].map(|(number, ms)| Injected { number, at: at(ms) });
         let report = journal(&frames).figures(0, 4, &injected, None, true);
-        // 1 in the frame of 20 (17 ms), 2 and 3 in that of 30 (18 and 16 ms); 4 in none.
+        // Input 1 is in the frame of 20 (17 ms), 2 and 3 are in the frame of 30 (18 and 16 ms), 4 is in none.
         assert_eq!(report.inputs, 3);
         assert_eq!(report.input_to_light_ms, Some(Quantiles { p50: 17.0, p99: 18.0, max: 18.0 }));
     }
@@ -332,7 +327,7 @@ mod tests {
         let export = journal(&frames).export(1, 4, &injected);
         assert_eq!(export.frames[1], ReportedFrame { frame: 4, at: at(40), sequence: 4 });
         assert_eq!((export.frames[0].frame, export.discarded), (2, vec![3]));
-        // Of the inputs only the one while the frames were drawn: from 11 to before 31.
+        // Only the input while the frames were drawn: from 11 to before 31.
         assert_eq!(export.inputs, [InjectedInput { event: 2, at: at(15) }]);
     }
 

@@ -1,23 +1,22 @@
-//! The measuring client: a window of its own process that draws like a given kind of program and notes when things
-//! happen to it.
+//! The probe: a client in its own process that draws like a given kind of program and records the times of its events.
 //!
 //! [`run`] measures one window. [`run_with_others`] first starts the other windows, each in a process of its own, so
-//! that the compositor sees separate clients; the measured window is mapped last and so has the focus.
+//! that the compositor sees separate clients. The measured window is mapped last and so has the focus.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
 //! | `options` | the command line, and the same options as arguments for the other windows |
 //! | `personality` | when a client of each kind draws and when it commits (pure) |
-//! | `burn` | how to spend CPU time |
-//! | `buffers` | memory with the frames' pixels |
-//! | `gpu` | what stands for a GPU that finishes frames after their commit |
-//! | `input` | how an event number hides in a pointer position (pure) |
-//! | `injector` | the second connection that plays the user's hand |
-//! | `journal` | what happened to each frame, and the figures that follow (pure) |
+//! | `burn` | spends CPU time |
+//! | `buffers` | buffers and the pictures in them |
+//! | `gpu` | a simulated GPU that finishes frames after their commit |
+//! | `input` | an event number encoded in a pointer position (pure) |
+//! | `injector` | a second connection that injects pointer input |
+//! | `journal` | records of all frames, and the figures computed from them (pure) |
 //! | `connection`, `dispatch` | Wayland: globals, the window, the events |
 //! | `session` | the phases of a run |
-//! | `others` | the windows behind |
-//! | `error` | why a run gave no figures |
+//! | `others` | starts the windows behind |
+//! | `error` | errors of a run |
 //! | `flood` | a client that sends as much as it can |
 //! | `resting` | windows that do nothing |
 
@@ -48,8 +47,8 @@ pub use others::run_with_others;
 pub use personality::Kind;
 pub use session::run;
 
-/// Runs one of the windows behind the measured one, one of the clients that flood, or those that rest, if `options` say so. Says `ready` on
-/// stdout when it is mapped, goes on until stdin closes, and reports on what it did in between.
+/// Runs one of the other clients of a run, as `options` say: a window behind the measured one, a flooding client, or
+/// windows at rest. Prints `ready` on stdout when it is mapped, runs until stdin closes, and reports on that time.
 pub fn run_companion(options: &ClientOptions) -> Result<RunReport, ClientError> {
     if let Some(count) = options.resting {
         return resting::rest(count, options.idle_per_client);

@@ -11,17 +11,17 @@ use upbeat_timing::time::Span;
 /// The first display device.
 pub const DEVICE: &str = "/dev/dri/card0";
 
-/// What it floods with.
+/// Requests of a flooding client
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Flood {
-    /// Commits that change nothing: the shortest request there is, 8 bytes, so that the most of them fit into a read.
+    /// Commits that change nothing: the shortest request there is, 8 bytes, so that the most of them fit into a read
     Commits,
-    /// New content with each commit, never waiting for a callback or for the buffer's release.
+    /// New content with each commit, without waiting for a callback or for the buffer's release
     Frames,
 }
 
 impl Flood {
-    /// Every other flooder does the other thing.
+    /// The kinds of flood alternate.
     pub(super) const fn of(number: u32) -> Self {
         if number.is_multiple_of(2) { Flood::Commits } else { Flood::Frames }
     }
@@ -35,13 +35,13 @@ impl Flood {
     }
 }
 
-/// What the probe draws, for how long, and what is done to it.
+/// Content, duration and input of a probe.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ClientOptions {
-    /// What kind of program the client plays
+    /// Kind of program that the client imitates
     #[arg(long, value_enum, default_value_t = Kind::Draws)]
     pub kind: Kind,
-    /// What a frame costs: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace
+    /// Cost of a frame: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace
     #[arg(long, default_value = "flat")]
     pub load: Load,
     /// Seed of the costs and of the times of the inputs
@@ -56,10 +56,10 @@ pub struct ClientOptions {
     /// How long to draw before measuring, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub warm_up: f64,
-    /// Keep a pointer button pressed during the run: a window that is interacted with
+    /// Keep a pointer button pressed during the run: the window is interacted with
     #[arg(long)]
     pub hold: bool,
-    /// Inject no input
+    /// Inject no pointer input
     #[arg(long, conflicts_with = "hold")]
     pub no_input: bool,
     /// Mean number of injected inputs per second; the gaps are random between half and one and a half of the mean
@@ -68,19 +68,19 @@ pub struct ClientOptions {
     /// Windows in all, each in its own process
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub windows: u32,
-    /// What a frame of the other windows costs
+    /// Cost of a frame of the other windows
     #[arg(long, value_name = "LOAD", default_value = "flat:0.5")]
     pub others_load: Load,
-    /// Further clients that send requests as fast as they are taken: what they cost the measured window
+    /// Further clients that send requests as fast as the compositor reads them
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub flood: u32,
     /// Further windows that do nothing, opened before the measured one
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub idle_windows: u32,
-    /// How many of those each client has
+    /// How many of these windows each client has
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub idle_per_client: u32,
-    /// The window's size: the smallest, or larger. All of it is new with each frame
+    /// The window's size: the smallest, or larger. Each frame changes all of it
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value_t = Size(WINDOW), conflicts_with = "gpu")]
     pub size: Size,
     /// Buffers of the window
@@ -89,16 +89,16 @@ pub struct ClientOptions {
     /// Make a buffer only when none is free, as toolkits do
     #[arg(long)]
     pub on_demand: bool,
-    /// Share of a frame's cost that another process works for, while this one waits: 0 to 1
+    /// Share of a frame's cost that another process works for, while this process waits: 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
     pub elsewhere: f64,
     /// Share of a frame's cost that a GPU works for once the frame is committed: 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, conflicts_with = "elsewhere")]
     pub gpu: f64,
-    /// The display device whose memory and timelines stand for that GPU's
+    /// The display device whose memory and timelines stand for the GPU's
     #[arg(long, value_name = "NODE", default_value = DEVICE)]
     pub device: PathBuf,
-    /// Further windows that draw for a moment, ask for one more callback and then have nothing to say
+    /// Further windows that draw for a moment, request one more callback and then stop
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub idle: u32,
     /// Leave the title bar and the edge of the window to the compositor
@@ -110,31 +110,31 @@ pub struct ClientOptions {
     /// The window's application id
     #[arg(long, default_value = "upbeat-probe")]
     pub app_id: String,
-    /// The compositor's process, when it is not the one at the other end of the socket
+    /// Process id of the compositor, when it is not the process at the other end of the socket
     #[arg(long, value_name = "PID")]
     pub compositor_pid: Option<u32>,
-    /// A label for the report: the pacing, or how the compositor was set up
+    /// A label for the report: the pacing, or the compositor's settings
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Inner use: write what was injected and what was presented to this file
+    /// Internal: write the injected inputs and the presented frames to this file
     #[arg(long, hide = true, value_name = "FILE")]
     pub journal: Option<PathBuf>,
-    /// Inner use: be one of the flooding clients, until stdin closes
+    /// Internal: be one of the flooding clients, until stdin closes
     #[arg(long, hide = true, value_enum, requires = "companion")]
     pub flooding: Option<Flood>,
-    /// Inner use: draw this many frames and then nothing
+    /// Internal: draw this many frames and then nothing
     #[arg(long, hide = true, value_name = "COUNT", requires = "companion")]
     pub fall_silent: Option<u32>,
-    /// Inner use: be so many windows that do nothing, until stdin closes
+    /// Internal: be this many windows that do nothing, until stdin closes
     #[arg(long, hide = true, value_name = "COUNT", requires = "companion")]
     pub resting: Option<u32>,
-    /// Inner use: be the other window of this number, until stdin closes
+    /// Internal: be the other window of this number, until stdin closes
     #[arg(long, hide = true, value_name = "NUMBER")]
     pub companion: Option<u32>,
 }
 
 impl ClientOptions {
-    /// The arguments that make another probe the `number`th of the other windows of this run.
+    /// The arguments that make another probe the other window of this number.
     pub(super) fn companion_arguments(&self, number: u32) -> Vec<OsString> {
         let pairs = [
             ("--companion", number.to_string()),
@@ -148,7 +148,7 @@ impl ClientOptions {
         words.chain(["--no-input".to_owned()]).map(OsString::from).collect()
     }
 
-    /// The arguments that make another probe the `number`th flooding client of this run.
+    /// The arguments that make another probe the flooding client of this number.
     pub(super) fn flooder_arguments(&self, number: u32) -> Vec<OsString> {
         let flood = clap::ValueEnum::to_possible_value(&Flood::of(number));
         let flood = flood.map_or(String::new(), |value| value.get_name().to_owned());
@@ -157,7 +157,7 @@ impl ClientOptions {
         arguments
     }
 
-    /// The arguments that make another probe the `number`th of the windows that have nothing to say.
+    /// The arguments that make another probe the idle window of this number, which stops drawing after a moment.
     pub(super) fn idle_arguments(&self, number: u32) -> Vec<OsString> {
         let mut arguments = self.companion_arguments(self.windows + self.flood + number);
         arguments.extend(["--fall-silent".to_owned(), IDLE_AFTER.to_string()].map(OsString::from));
@@ -173,12 +173,11 @@ impl ClientOptions {
         arguments
     }
 
-    /// The warm-up as a span.
     pub(super) fn warm_up(&self) -> Span {
         Span::from_millis_f64(self.warm_up * 1e3)
     }
 
-    /// The measured time as a span; [`Span::MAX`] when frames are counted instead.
+    /// The measured time; [`Span::MAX`] when frames are counted instead.
     pub(super) fn duration(&self) -> Span {
         if self.frames.is_some() { Span::MAX } else { Span::from_millis_f64(self.duration * 1e3) }
     }
@@ -214,11 +213,11 @@ impl Default for ClientOptions {
     }
 }
 
-/// Frames that a window draws before it has nothing more to say: enough to be known for what it is.
+/// Frames that an idle window draws before it stops: enough for the compositor to classify the client.
 const IDLE_AFTER: u32 = 60;
 /// Longest run, as a guard against wrong units: a day.
 const LONGEST_SECONDS: f64 = 86_400.0;
-/// Fastest rate of inputs or of a client's own clock.
+/// Highest rate of inputs or of a client's own clock.
 const FASTEST_HZ: f64 = 10_000.0;
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -236,7 +235,7 @@ fn rate(text: &str) -> Result<f64, String> {
 fn in_range(text: &str, least: f64, most: f64, unit: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (least..=most).contains(&value) => Ok(value),
-        _ => Err(format!("a number from {least} to {most} is wanted ({unit})")),
+        _ => Err(format!("expected a number from {least} to {most} ({unit})")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The windows behind the measured one: each a process of its own, so that the compositor sees separate clients.
+//! Starts the other clients of a run, each in a process of its own, so that the compositor sees separate clients.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -8,10 +8,10 @@ use super::error::ClientError;
 use super::session::run;
 use crate::report::RunReport;
 
-/// Starts the other windows that `options` ask for, waits until each is mapped, then measures this one.
+/// Starts the other windows of `options`, waits until each is mapped, then measures this window.
 ///
-/// `program` makes the command that starts a probe (this program's own path, with whatever leads to
-/// [`run_companion`](super::run_companion)); the arguments of the window are added to it.
+/// `program` makes the command that starts a probe: this program's own path, with the subcommand that calls
+/// [`run_companion`](super::run_companion). The arguments of the window are added to it.
 pub fn run_with_others(options: &ClientOptions, program: impl Fn() -> Command) -> Result<RunReport, ClientError> {
     let resting = if options.idle_windows > 0 {
         let mut command = program();
@@ -91,7 +91,7 @@ impl Other {
         }
     }
 
-    /// Ends the window; its own report.
+    /// Ends the process and returns its report.
     fn finish(mut self) -> Result<RunReport, ClientError> {
         drop(self.child.stdin.take());
         let mut text = String::new();
@@ -102,7 +102,7 @@ impl Other {
 }
 
 impl Drop for Other {
-    /// After an error of this window or another: none is left behind.
+    /// Kills the process, so that none is left behind after an error of this window or of another.
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         let _ = self.child.kill();

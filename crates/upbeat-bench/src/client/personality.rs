@@ -1,4 +1,4 @@
-//! When a client of each kind draws, and when it commits. Pure.
+//! When each kind of client draws, and when it commits. Pure.
 //!
 //! ```text
 //! draws       callback ─▓▓▓ commit                 callback ─▓▓▓ commit         most toolkits
@@ -10,26 +10,26 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What kind of program the client plays.
+/// Kind of program that the client imitates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
-    /// Draws after the frame callback, then commits.
+    /// Draws after the frame callback, then commits
     #[default]
     Draws,
-    /// Draws at once and waits for the frame callback with the finished frame: its content is a period older.
+    /// Draws at once, then waits for the frame callback before it commits: its content is a period older
     Gated,
-    /// Asks for no callbacks: queues every frame behind the last with `wp_fifo_v1`, as far ahead as it has buffers.
+    /// Requests no callbacks: queues every frame behind the last with `wp_fifo_v1`, as far ahead as it has buffers
     Fifo,
-    /// Draws and commits on a timer of its own and asks for no callbacks.
+    /// Draws and commits on a timer of its own and requests no callbacks
     OwnClock,
 }
 
-/// What the client knows when it decides.
+/// State of the client at the time of a decision.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Readiness {
-    /// A frame callback was asked for and has not come.
+    /// A frame callback is requested and not done.
     pub awaits_callback: bool,
-    /// There is a buffer that the compositor does not hold.
+    /// The compositor has released a buffer.
     pub has_buffer: bool,
     /// A frame is drawn and not committed.
     pub has_drawn: bool,
@@ -37,24 +37,22 @@ pub struct Readiness {
     pub tick_due: bool,
 }
 
-/// What the client does next.
+/// Next action of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Draw a frame.
     Draw,
-    /// Commit the drawn frame.
     Commit,
     /// Wait for an event or for the tick.
     Wait,
 }
 
 impl Kind {
-    /// Whether the client asks for frame callbacks.
+    /// Whether the client requests frame callbacks.
     pub const fn asks_for_callbacks(self) -> bool {
         matches!(self, Kind::Draws | Kind::Gated)
     }
 
-    /// The next step of a client that knows `readiness`.
+    /// The next action of a client in this state.
     pub const fn next_step(self, readiness: Readiness) -> Step {
         let Readiness { awaits_callback, has_buffer, has_drawn, tick_due } = readiness;
         match self {

@@ -1,8 +1,9 @@
-//! Windows that do nothing, as those of programs that a user has left open: what they cost the one that is measured.
+//! Windows that do nothing, as of programs that a user has left open. The bench measures their cost for the other
+//! clients.
 //!
-//! One process plays all of them, since a process for each would need more memory than the compositor. Told so by a line on
-//! stdin it opens one more, for those who measure what that takes: of a client of its own, or, where the line says
-//! `beside`, of the client that was the last to open one.
+//! One process has all of them, since a process for each would need more memory than the compositor. Each line on stdin
+//! opens one more window, for measurements of its cost: in a new client, or, if the line is `beside`, in the client
+//! that opened the last window.
 
 use std::io::{BufRead as _, BufReader, Stdin, stdin};
 use std::os::fd::AsFd as _;
@@ -24,12 +25,11 @@ use crate::hear::{hear_session, hear_window};
 use crate::report::RunReport;
 use upbeat_client::memory::SharedMemory;
 
-/// How large the windows are, in pixels: about a terminal's.
+/// Size of each window in pixels: about a terminal's.
 const SIZE: (usize, usize) = (320, 240);
-/// Their colour.
 const COLOUR: u32 = 0xff38_4858;
 
-/// One client's connection and what is known of its windows.
+/// A client's connection and its windows.
 struct Resting {
     queue: EventQueue<Toplevel>,
     window: Toplevel,
@@ -37,7 +37,7 @@ struct Resting {
     compositor: WlCompositor,
     shm: WlShm,
     base: XdgWmBase,
-    // Kept: they live as long as the windows.
+    // Kept alive as long as the windows.
     objects: Vec<(WlSurface, XdgSurface, XdgToplevel, WlBuffer)>,
 }
 
@@ -48,7 +48,7 @@ struct Toplevel {
 }
 
 impl Resting {
-    /// Opens windows of one client and comes back when the compositor has read of their content.
+    /// Opens windows of a new client, and returns after the compositor has processed their content.
     fn open(memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<Resting, ClientError> {
         let connection = Connection::connect_to_env().map_err(ClientError::Connect)?;
         let (globals, queue) = registry_queue_init::<Toplevel>(&connection).map_err(ClientError::Registry)?;
@@ -62,7 +62,7 @@ impl Resting {
         Ok(resting)
     }
 
-    /// Opens more windows, in the same way.
+    /// Opens more windows of this client.
     fn add(&mut self, memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<(), ClientError> {
         let Resting { queue, window, compositor, shm, base, objects, .. } = self;
         let handle = queue.handle();
@@ -74,7 +74,8 @@ impl Resting {
             let toplevel = xdg.get_toplevel(&handle, ());
             toplevel.set_app_id(format!("upbeat-resting-{number}"));
             surface.commit();
-            // A window before may be told of something in between: one round trip is sure to bring this one's.
+            // An earlier window of this client may be configured meanwhile: one roundtrip surely brings this window's
+            // configure.
             window.configured = false;
             queue.roundtrip(window)?;
             while !window.configured {
@@ -91,7 +92,7 @@ impl Resting {
         Ok(())
     }
 
-    /// Reads what the compositor has said, and answers.
+    /// Reads and dispatches events, and flushes the answers.
     fn hear(&mut self) -> Result<(), ClientError> {
         if let Some(guard) = self.queue.prepare_read() {
             guard.read()?;
@@ -102,8 +103,8 @@ impl Resting {
     }
 }
 
-/// Opens so many windows, `each` of a client, says `ready` on stdout, rests until stdin closes. Each line on stdin opens one
-/// more, which is answered by `opened`.
+/// Opens `count` windows, `each` of a client, prints `ready` on stdout, and rests until stdin closes. Each line on
+/// stdin opens one more window; the answer is `opened`.
 pub(super) fn rest(count: u32, each: u32) -> Result<RunReport, ClientError> {
     let mut memory = SharedMemory::new("upbeat-resting", SIZE.0 * SIZE.1).map_err(|error| {
         let error: std::io::Error = error.into();
@@ -128,16 +129,16 @@ pub(super) fn rest(count: u32, each: u32) -> Result<RunReport, ClientError> {
     Ok(RunReport { load: "none".into(), kind: "resting".into(), ..RunReport::default() })
 }
 
-/// To open one more window.
+/// Which client opens one more window.
 #[derive(Clone, Copy, Debug)]
 enum Order {
-    /// Of a client of its own.
+    /// A new client.
     Alone,
-    /// Of the last client.
+    /// The client that was created last.
     Beside,
 }
 
-/// Waits for events, which are heard, and for an order, if there was one; `None` when there will be no more.
+/// Waits for events, which are dispatched, and for a line on stdin; `None` when stdin is closed.
 fn wait(windows: &mut [Resting], orders: &mut BufReader<Stdin>) -> Result<Option<Option<Order>>, ClientError> {
     let (spoken, ordered) = {
         let mut descriptors: Vec<_> =

@@ -1,4 +1,4 @@
-//! The phases of a run: map, find the pointer, warm up, measure, wait for the last light.
+//! The phases of a probe run: map, find the pointer, warm up, measure, wait for the last light.
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
@@ -20,18 +20,18 @@ use crate::process::{name_of, peer_of, scheduling_class};
 use crate::report::{Interaction, RunReport};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
-/// How long the search for the window may take: every point of a large output.
+/// Longest search for the window: enough for every point of a large output.
 const SEARCH_LIMIT: Span = Span::from_seconds(60);
-/// How long the last frames may take to become light.
+/// Longest wait for the last frames to become light.
 const LAST_LIGHT_LIMIT: Span = Span::from_seconds(1);
-/// The warm-up draws from a sequence of its own, so that the first measured frame is the seed's first cost.
+/// The warm-up has costs of its own, so that the first measured frame is the seed's first cost.
 const WARM_UP_SEED: u64 = 0x5761_726d_2075_7021;
-/// What the share of work that is done elsewhere is reckoned in.
+/// Denominator for the share of work that is done elsewhere.
 const SHARES: f64 = 1_000.0;
-/// Frames are counted out by this time at the latest.
+/// Time limit of a run that ends by its number of frames, or when stdin closes.
 const FOREVER: Span = Span::from_seconds(86_400);
 
-/// Runs one window and measures it.
+/// Runs and measures one window.
 pub fn run(options: &ClientOptions) -> Result<RunReport, ClientError> {
     let mut session = Session::open(options)?;
     session.map()?;
@@ -41,8 +41,8 @@ pub fn run(options: &ClientOptions) -> Result<RunReport, ClientError> {
     session.measure(bystander)
 }
 
-/// Runs one of the windows behind the measured one: says `ready` on stdout when it is mapped, draws until stdin closes,
-/// reports on what it drew in between.
+/// Runs one of the windows behind the measured one: prints `ready` on stdout when it is mapped, draws until stdin
+/// closes, and reports on the frames of that time.
 pub(super) fn draw_behind(options: &ClientOptions) -> Result<RunReport, ClientError> {
     let mut session = Session::open(options)?;
     session.map()?;
@@ -57,9 +57,9 @@ pub(super) struct Session<'a> {
     queue: EventQueue<Client>,
     pub(super) client: Client,
     costs: Costs,
-    /// When a client with its own clock draws next.
+    /// Next drawing time of a client with its own clock.
     next_tick: Instant,
-    /// Set when stdin closes; only looked at by a companion.
+    /// Set when stdin closes; only companions use it.
     pub(super) stdin_closed: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Starts the hand and draws on until it has found the window.
+    /// Starts the injector and draws until it has found the window.
     fn find_pointer(&mut self) -> Result<(), ClientError> {
         let options = self.options;
         if options.no_input || !self.client.stamps_monotonic() {
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The compositor's process.
+    /// Process id of the compositor.
     fn compositor(&self) -> Option<u32> {
         self.options.compositor_pid.or_else(|| peer_of(self.connection.as_fd()).ok())
     }
@@ -134,7 +134,7 @@ impl<'a> Session<'a> {
         let figures = client.journal.figures(first, end, &injected, client.mode_refresh, owes);
         let refreshes = |elapsed: Span| figures.refresh_hz.map_or(0.0, |hz| hz * elapsed.as_seconds_f64());
         let per = |amount: f64, count: f64| (count > 0.0).then_some(amount / count);
-        // It was read a little later than it was asked for.
+        // The readings lie a little apart from begin and end, so the figures are scaled to the measured time.
         let share = |elapsed: Span| measured.as_seconds_f64() / elapsed.as_seconds_f64();
         let cpu = used.map(|(used, elapsed)| used.cpu.as_millis_f64() * share(elapsed));
         let per_refresh = used.and_then(|(used, elapsed)| per(used.wake_ups as f64, refreshes(elapsed)));
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Stops drawing and the hand, and waits for the fate of the frames on their way.
+    /// Stops drawing and input, and waits for the feedback of all committed frames.
     fn last_light(&mut self) -> Result<Vec<Injected>, ClientError> {
         let injected = self.client.hand.take().map_or(Vec::new(), Hand::stop);
         let limit = MonotonicClock.now() + LAST_LIGHT_LIMIT;
@@ -168,10 +168,10 @@ impl<'a> Session<'a> {
         Ok(injected)
     }
 
-    /// Draws and commits as a client of its kind does until `done` or the deadline.
+    /// Draws and commits in the way of its kind, until `done` or the deadline.
     fn draw_until(&mut self, deadline: Instant, done: impl Fn(&Self) -> bool) -> Result<(), ClientError> {
         loop {
-            // Everything that has arrived is read before anything is decided, as an event loop would.
+            // Read all pending events before each decision, as an event loop would.
             self.read_events(None)?;
             let now = MonotonicClock.now();
             if self.client.closed {
@@ -189,7 +189,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether it has drawn all that it has to say; it has asked for one more callback.
+    /// Whether it has drawn its last frame; one more callback is requested then.
     fn has_fallen_silent(&self) -> bool {
         self.options.fall_silent.is_some_and(|frames| self.client.journal.len() >= frames as usize)
     }
@@ -226,7 +226,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Sends what was requested, then reads and handles what has come; with `until` waits for it, otherwise does not.
+    /// Flushes requests, then reads and dispatches pending events. With `until` it waits for events up to that time.
     pub(super) fn read_events(&mut self, until: Option<Instant>) -> Result<(), ClientError> {
         if self.queue.dispatch_pending(&mut self.client)? > 0 {
             return Ok(());
@@ -269,8 +269,8 @@ fn timespec(span: Span) -> Timespec {
     Timespec { tv_sec: span.as_nanos() / NANOS_PER_SECOND, tv_nsec: span.as_nanos() % NANOS_PER_SECOND }
 }
 
-/// Keeps every page of the probe in memory: a page fault that reads a file is not a frame's cost.
+/// Keeps every page of the probe in memory, because a page fault that reads a file is not a frame's cost.
 fn lock_memory() {
-    // SAFETY: no memory is passed. Where it is not allowed the run is merely noisier.
+    // SAFETY: no memory is passed. Without the permission the run is merely noisier.
     unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) };
 }

@@ -1,8 +1,8 @@
-//! Ink that is written into the picture on screen, ahead of the beam.
+//! Front-buffer ink: drawn into the buffer on screen, ahead of the beam.
 //!
 //! ```text
 //!   row read (k-1)                       begin      done   row read (k)
-//!        │ ─ ─ ─ ─ sleeps, hears the hand ─ ┤ draws ├ writes │
+//!        │ ─ ─ ─ ─ sleeps, reads input  ─ ─ ┤ draws ├ writes │
 //!                                           └ cost ─┴─ SPARE ┘
 //! ```
 
@@ -19,15 +19,15 @@ use crate::wait::wait;
 use upbeat_client::protocol::late_latch::upbeat_late_latch_manager_v1::UpbeatLateLatchManagerV1;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// What is left for writing, and for waking up late.
+/// Time reserved for writing the pixels and for a late wake-up.
 const SPARE: Span = Span::from_micros(400);
-/// So many lines above where the hand was it may be when it is drawn.
+/// Lines by which the hand may move up between planning and drawing.
 const TURNS_UP: i64 = 4;
-/// How long to wait for what it takes to begin.
+/// Longest wait for events while no frame can be planned.
 const PATIENCE: Span = Span::from_millis(200);
 
 impl Sheet {
-    /// Asks for all of the sheet, of which nothing is drawn yet.
+    /// Shares the whole sheet as a front buffer, without any ink.
     pub(super) fn share(&mut self, globals: &GlobalList, queue: &EventQueue<Sheet>) -> Result<(), SheetError> {
         let handle: QueueHandle<Sheet> = queue.handle();
         let manager: UpbeatLateLatchManagerV1 = globals.bind(&handle, 1..=1, ())?;
@@ -56,7 +56,8 @@ impl Sheet {
         Ok(())
     }
 
-    /// Sleeps until it has to begin to be there when the beam comes to where the hand is, and writes what it has heard by then.
+    /// Waits until the last moment at which a frame is ready before the beam reaches the hand. Then draws the newest
+    /// report.
     pub(super) fn write_ahead(&mut self, queue: &mut EventQueue<Sheet>) -> Result<(), SheetError> {
         let now = MonotonicClock.now();
         let known = self.front.as_ref().and_then(|front| front.planned).filter(|(begin, _)| *begin - now <= SPARE);
@@ -69,7 +70,7 @@ impl Sheet {
         if begin > now {
             return wait(queue, self, Some(begin));
         }
-        // What came since.
+        // Dispatch input that arrived during the sleep.
         wait::<_, SheetError>(queue, self, Some(now))?;
         let (at, size) = (self.newest, self.size);
         let cost = self.costs.next_cost();
@@ -80,7 +81,7 @@ impl Sheet {
         front.cost = front.cost.max(done - begin);
         front.planned = None;
         front.done = read;
-        // If the beam is there, or will be: with the next refresh.
+        // If the beam has already reached the row, try again at the next refresh.
         let Some(reads) = reads.filter(|reads| *reads < read + SPARE * 4) else { return Ok(()) };
         front.done = reads;
         let frame = self.frames.len() as u32 + 1;
@@ -99,16 +100,17 @@ impl Sheet {
         Ok(())
     }
 
-    /// When to begin with what is read next, and when that is.
+    /// When to begin the next frame, and when the beam reads it.
     fn plan(&self, now: Instant) -> Option<(Instant, Instant)> {
         let front = self.front.as_ref()?;
         let takes = front.cost + SPARE;
-        // Once for each refresh: what was written before was read by then.
+        // One frame for each refresh: the beam must have read the previous frame.
         let read = self.reads(TURNS_UP, now.max(front.done + SPARE) + takes)?;
         Some((read - takes, read))
     }
 
-    /// When what is drawn next, and what is taken away for it, is read, at `from` or later, if it begins so many lines further up.
+    /// When the beam reads the first changed line, at `from` or later. Changed are the lines of the next ink and of the
+    /// erased ink; `further_up` adds lines above.
     fn reads(&self, further_up: i64, from: Instant) -> Option<Instant> {
         let front = self.front.as_ref().filter(|front| front.is_active)?;
         let before = self.painted.map_or(i64::MAX, |bounds| bounds.1);

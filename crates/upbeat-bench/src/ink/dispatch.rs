@@ -1,4 +1,4 @@
-//! The client's events.
+//! Wayland events of the ink client.
 
 use wayland_client::protocol::{
     wl_buffer::{self, WlBuffer},
@@ -90,7 +90,7 @@ hear!(Sheet: WlSeat, (), |sheet, seat, event, _, handle| {
 hear!(Sheet: WlPointer, (), |sheet, pointer, event, _, _| {
     match event {
         wl_pointer::Event::Enter { serial, surface_x, surface_y, .. } => {
-            // No cursor over the ink: its pixels are to be read.
+            // Hide the cursor over the ink, because its pixels are read.
             pointer.set_cursor(serial, None, 0, 0);
             sheet.felt(surface_x, surface_y);
         }

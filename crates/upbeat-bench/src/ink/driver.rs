@@ -1,4 +1,4 @@
-//! The runs: the same hands and costs in every mode, each in a session of its own.
+//! The runs of `upbeat bench ink`: the same hands and costs in every mode, each in its own session.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -20,25 +20,24 @@ use crate::statistics::in_a_row;
 use upbeat_record::ipc::message::OutputMode;
 use upbeat_timing::time::Span;
 
-/// What is compared, the baseline first.
+/// Modes to compare, the baseline first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
-    /// Called back at the refresh, shown at the next.
+    /// Callback at the refresh, light at the next refresh
     Legacy,
-    /// Called back as late as the client's cost allows.
+    /// Callback as late as the client's cost allows
     JustInTime,
-    /// The same, and once more for the same refresh where a second frame fits.
+    /// Like just-in-time, with a second frame for the same refresh where it fits
     TwoShot,
-    /// What changes near the hand is written into the picture on screen, ahead of the beam.
+    /// The compositor writes changes near the hand into the buffer on screen, ahead of the beam
     InPlace,
-    /// The dot is a surface of its own that is kept under the hand.
+    /// The dot is a surface of its own that the compositor keeps at the pointer
     Follower,
-    /// The client writes into the picture on screen itself.
+    /// The client itself writes into the buffer on screen
     FrontBuffer,
 }
 
 impl Mode {
-    /// All of them.
     pub const ALL: [Mode; 6] =
         [Mode::Legacy, Mode::JustInTime, Mode::TwoShot, Mode::InPlace, Mode::Follower, Mode::FrontBuffer];
 
@@ -53,7 +52,7 @@ impl Mode {
         }
     }
 
-    /// The session's configuration.
+    /// The session's TOML configuration.
     const fn config(self) -> &'static str {
         match self {
             Mode::Legacy => "pacing = \"vsync\"\nreduced-motion = true\n",
@@ -70,7 +69,7 @@ impl Mode {
 }
 
 impl Mode {
-    /// What the client does.
+    /// How the client draws in this mode.
     const fn way(self) -> Way {
         match self {
             Mode::Follower => Way::Follower,
@@ -81,17 +80,17 @@ impl Mode {
     }
 }
 
-/// What to compare: every combination is a run.
+/// Dimensions to compare: every combination is a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct InkOptions {
-    /// What is drawn under: `hand` (1 kHz), `column` (the same up and down, of which little is recorded), or recordings with the columns t_us,x,y,state; what is called pen_… or touch_…
-    /// is played with such a device
+    /// Hand movements: `hand` (1 kHz), `column` (the same up and down, which needs only a narrow recording), or
+    /// recordings with the columns t_us,x,y,state. A recording named pen_… or touch_… is played with such a device
     #[arg(long, value_name = "INPUT", value_delimiter = ',', default_values = [HAND])]
     pub input: Vec<Input>,
-    /// How the client is paced, and its pixels brought to the screen; the first is what the others are compared with
+    /// How the client is paced, and how its pixels come to the screen; the first is the baseline for the other modes
     #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',', default_values_t = Mode::ALL)]
     pub mode: Vec<Mode>,
-    /// What a frame costs: `flat[:MS]` or `heavy[:MEDIAN_MS:P95_MS]` (lognormal)
+    /// Cost of a frame: `flat[:MS]` or `heavy[:MEDIAN_MS:P95_MS]` (lognormal)
     #[arg(long, value_name = "LOAD", value_delimiter = ',', default_values = ["flat:2", "heavy:6:9", "heavy:11:15"])]
     pub cost: Vec<Load>,
     /// How far ahead of its last report the hand is drawn, in milliseconds, 0 to 32
@@ -108,17 +107,16 @@ pub struct InkOptions {
     pub seed: u64,
 }
 
-/// All runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InkReport {
-    /// In the order in which they were made.
+    /// In the order of execution.
     pub runs: Vec<InkRun>,
-    /// Why there are not all of them.
+    /// Why some runs are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_early: Option<String>,
 }
 
-/// Somebody pressed Ctrl+C: what was measured is printed.
+/// The user pressed Ctrl+C: stop, and print the finished runs.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn interrupt(_signal: libc::c_int) {
@@ -133,19 +131,20 @@ struct Run<'a> {
 }
 
 impl InkOptions {
-    /// The configurations of the sessions that are measured: TOML, as the compositor reads it. The compositor's tests read them all.
+    /// The TOML configurations of all measured sessions, so that the compositor's tests can parse each.
     pub fn configurations() -> Vec<String> {
         Mode::ALL.into_iter().map(|mode| mode.config().to_owned()).collect()
     }
 
-    /// Makes every run, one after another; `progress` is told of each before it begins, and of what came out. One that gives no
-    /// figures ends it: the report has those before.
+    /// Makes every run, one after another; `progress` is called before each and after an error. A run without figures
+    /// ends the bench; the report keeps the runs before it.
     ///
     /// # Errors
-    /// If there is no place for the sessions' files.
+    /// If the folder for the sessions cannot be created.
     pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<InkReport, BenchError> {
         let folder = Folder::create(upbeat)?;
-        // SAFETY: the handler only stores to an atomic. The session that runs has its own, and ends by the signal.
+        // SAFETY: the handler only stores to an atomic. The running session has its own handler, and ends by the
+        // signal.
         unsafe { libc::signal(libc::SIGINT, interrupt as extern "C" fn(libc::c_int) as libc::sighandler_t) };
         let mut report = InkReport::default();
         let runs = self.runs();
@@ -171,9 +170,10 @@ impl InkOptions {
         for input in &self.input {
             for cost in &self.cost {
                 for &mode in &self.mode {
-                    // What cannot be measured is said once, and what follows the hand is measured once.
+                    // Predictions do not apply to a mode that is unavailable or in which the compositor moves the ink:
+                    // one run is enough.
                     let first = Run { input, mode, cost, prediction: 0.0 };
-                    // Who is not called back is told nothing of the hand, either.
+                    // Without callbacks or targets the client receives no predictions.
                     let is_drawn = first.config().is_ok() && matches!(mode.way(), Way::Frames | Way::TwoShot);
                     let predictions = if is_drawn { &self.prediction[..] } else { &[0.0] };
                     runs.extend(predictions.iter().map(|&prediction| Run { input, mode, cost, prediction }));
@@ -214,7 +214,7 @@ impl InkOptions {
             let views = film::read(recording, sight, &report.frames)?;
             return Ok(count(&report, &views, self.screen()));
         }
-        // Each report is a frame of the compositor's, and the client draws none.
+        // Each report counts as a frame, because the compositor moves the dot and the client draws none.
         let views = film::follow(recording, sight, &report.sent)?;
         let place = |(index, sent): (usize, &Sent)| {
             let number = index as u32 + 1;
@@ -225,7 +225,7 @@ impl InkOptions {
         Ok(InkRun { dropped: 0.0, renders_per_shown: 0.0, ..run })
     }
 
-    /// The columns that are recorded, if not all are: the first, and how many.
+    /// The first recorded column and the number of columns, if only a part of the screen is recorded.
     fn columns(&self, run: &Run<'_>) -> Option<(usize, usize)> {
         run.input.columns(self.screen().size.0, marker::SIZE.0)
     }
@@ -250,7 +250,7 @@ impl InkOptions {
 }
 
 impl Run<'_> {
-    /// The session's configuration, or why there is none.
+    /// The session's configuration, or why this mode cannot be measured.
     fn config(&self) -> Result<&'static str, &'static str> {
         if self.mode == Mode::Follower && self.input.device() != Device::Pointer {
             return Err("pointers alone are followed");
@@ -265,7 +265,7 @@ impl Run<'_> {
 }
 
 impl InkReport {
-    /// One more run, compared with the first of its input and cost.
+    /// Adds a run and compares it with the first run of the same input and cost.
     fn push(&mut self, mut run: InkRun) {
         let first = self.runs.iter().find(|first| (&first.input, &first.cost) == (&run.input, &run.cost));
         let with = first.and_then(|first| first.event_to_row_ms);
@@ -274,7 +274,7 @@ impl InkReport {
     }
 }
 
-/// For people.
+/// A text table of the runs, one line each.
 pub fn table(runs: &[InkRun]) -> String {
     let mut text = String::from(
         "event→row, age: p50/p99/max in ms, by thirds of the screen; row by row, from recorded pixels. A row is lit when as many \

@@ -1,4 +1,4 @@
-//! What the reports of a hand, the frames of a client and the pictures of a screen say together. Pure.
+//! Figures of a run, from the reports of a hand, the frames of a client and the recorded images. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,28 +9,24 @@ use super::sheet::{Drawn, SheetReport};
 use crate::statistics::Quantiles;
 use upbeat_timing::time::{Instant, Span};
 
-/// Two reports that lie further apart are two strokes: where the hand was between them nobody knows.
+/// Reports further apart than this belong to two strokes: the hand's position between them is unknown.
 const STROKE_GAP: Span = Span::from_millis(100);
 
-/// Of the lines of a mode so many are seen, as monitors of the common modes have it (720 of 750, 1080 of 1125), and the
-/// virtual display.
+/// Visible lines as a share of all lines of a mode, as in common modes (720 of 750, 1080 of 1125) and on the virtual
+/// display.
 const LINES_SEEN: (i64, i64) = (24, 25);
 
 /// Median, percentiles and maximum, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pixels {
-    /// Median.
     pub p50: f64,
-    /// 95th percentile.
     pub p95: f64,
-    /// 99th percentile.
     pub p99: f64,
-    /// Largest.
     pub max: f64,
 }
 
 impl Pixels {
-    /// By nearest rank; `None` of nothing.
+    /// Quantiles by nearest rank; `None` without values.
     pub(super) fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let max = *values.last()?;
@@ -39,25 +35,25 @@ impl Pixels {
     }
 }
 
-/// A third of the screen.
+/// Figures of a third of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// `top`, `middle` or `bottom`.
     pub rows: String,
-    /// From each report in it to the light of the first picture of its row that knows of it.
+    /// From each report to the light of its row in the first image with it.
     pub event_to_row_ms: Option<Quantiles>,
-    /// Of the newest report in a picture, when its row is lit for the first time.
+    /// Age of the newest report in an image, when its row is lit for the first time.
     pub age_ms: Option<Quantiles>,
 }
 
 /// The figures of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct InkRun {
-    /// What was drawn under.
+    /// Name of the hand movement.
     pub input: String,
-    /// How the client was paced, and its pixels brought to the screen.
+    /// How the client was paced, and how its pixels came to the screen.
     pub mode: String,
-    /// What a frame costs.
+    /// Cost of a frame, as set by the load.
     pub cost: String,
     /// How far ahead of its last report the hand was drawn.
     pub prediction_ms: f64,
@@ -65,45 +61,45 @@ pub struct InkRun {
     pub unavailable: Option<String>,
     /// Reports that were found in pixels.
     pub events: usize,
-    /// From each report to the light of the first picture of its row that knows of it.
+    /// From each report to the light of its row in the first image with it.
     pub event_to_row_ms: Option<Quantiles>,
-    /// The same, less the beam's way to the row: as if that were the topmost.
+    /// The same without the beam's time from the top to the row.
     #[serde(default)]
     pub event_to_line_0_ms: Option<Quantiles>,
-    /// The median, less that of the first run with this input and cost.
+    /// Difference of the median to the first run with this input and cost.
     pub p50_more_ms: Option<f64>,
-    /// Of the newest report in a picture, when its row is lit for the first time.
+    /// Age of the newest report in an image, when its row is lit for the first time.
     pub age_ms: Option<Quantiles>,
-    /// The same by height.
+    /// The figures for each third of the screen.
     pub rows: Vec<Row>,
     /// The share of refreshes that showed nothing new while the hand moved.
     pub missed: f64,
     /// The share of frames that were never shown.
     pub dropped: f64,
-    /// Pictures in which two frames share a marker.
+    /// Images whose marker is a mix of two frames.
     pub torn: usize,
-    /// Pictures that were not recorded.
+    /// Images that the recorder dropped.
     pub unproven: u64,
-    /// Pictures that know of fewer reports than one before them.
+    /// Images with fewer reports than the image before.
     #[serde(default)]
     pub backwards: usize,
-    /// From the dot to where the hand is when that row is lit.
+    /// Distance of the dot from the hand at the light of the dot's row.
     pub position_error_px: Option<Pixels>,
-    /// How far beyond the hand a prediction has put the dot; 0 where it is short of it.
+    /// How far a predicted dot lies beyond the hand; 0 where it falls short.
     pub overshoot_px: Option<Pixels>,
     /// The share of frames that were drawn with a prediction.
     pub predicted: f64,
-    /// Frames drawn for one that was shown.
+    /// Drawn frames for each shown frame.
     pub renders_per_shown: f64,
-    /// CPU time of the compositor for a frame that was shown.
+    /// CPU time of the compositor for each shown frame.
     pub compositor_cpu_ms_per_frame: Option<f64>,
-    /// CPU time of the client for a frame that was shown.
+    /// CPU time of the client for each shown frame.
     pub client_cpu_ms_per_frame: Option<f64>,
     /// The host's noise: 99th percentile of how late a sleeping thread was woken.
     pub sentinel_wake_p99_ms: Option<f64>,
 }
 
-/// How the screen is scanned.
+/// Scan-out timing of the screen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Screen {
     pub size: (usize, usize),
@@ -111,34 +107,34 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// When a row is lit of a picture whose refresh begins at `present`.
+    /// When the beam lights `row` in the refresh that begins at `present`.
     fn light(&self, present: Instant, row: f64) -> Instant {
         let row = row.clamp(0.0, self.size.1 as f64) as i64;
         let active = self.interval.scale(LINES_SEEN.0, LINES_SEEN.1);
         present + active.scale(row, self.size.1.max(1) as i64)
     }
 
-    /// The row of the middle of the marker of a hand at `at`.
+    /// The middle row of the marker for a hand at `at`.
     fn row(&self, at: (f64, f64)) -> f64 {
         (marker::place(at, self.size).1 + marker::SIZE.1 / 2) as f64
     }
 
-    /// Which third that is.
+    /// The third of the screen that contains `row`, from 0.
     fn third(&self, row: f64) -> usize {
         ((3.0 * row / self.size.1.max(1) as f64) as usize).min(2)
     }
 }
 
-/// A view of a frame of which all is known.
+/// A recorded image together with the frame in it.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     view: View,
     drawn: Drawn,
-    /// When its marker was lit.
+    /// Light of the marker's row.
     light: Instant,
 }
 
-/// Counts a run.
+/// Computes the figures of a run.
 pub(super) fn count(report: &SheetReport, views: &[View], screen: Screen) -> InkRun {
     let (Some(first), Some(last)) = (report.sent.first(), report.sent.last()) else { return InkRun::default() };
     let during: Vec<View> = views.iter().copied().filter(|view| view.until > first.at && view.at < last.at).collect();
@@ -208,14 +204,14 @@ fn distinct(seen: &[Seen]) -> usize {
         + usize::from(!seen.is_empty())
 }
 
-/// How many refreshes a view lasts.
+/// Number of refreshes that a view lasts, at least one.
 fn refreshes(view: View, interval: Span) -> i64 {
     let interval = interval.as_nanos().max(1);
     (((view.until - view.at).as_nanos() + interval / 2) / interval).max(1)
 }
 
-/// For each report in which third the first picture with it was, the time to its light, and how much of that the beam needed to
-/// its row. Left out: those of which that picture may be missing.
+/// For each report: the third of the screen, the time to its light, and the beam's time from the top to its row. Left
+/// out: reports whose first image may be missing from the recording.
 fn latencies(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span, Span)> {
     let mut pictures = seen.iter().peekable();
     let mut latencies = Vec::new();
@@ -231,7 +227,7 @@ fn latencies(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span, 
     latencies
 }
 
-/// The age of the newest report in each picture that brings a new one.
+/// Third of the screen and age of the newest report, for each image with a new report.
 fn ages(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span)> {
     let mut known = 0;
     let mut ages = Vec::new();
@@ -248,7 +244,7 @@ fn ages(sent: &[Sent], seen: &[Seen], screen: Screen) -> Vec<(usize, Span)> {
     ages
 }
 
-/// How far off the dot of each frame is when it is lit first, and how far beyond the hand it is.
+/// Distances of the dots from the hand at their first light, and how far they lie beyond the hand.
 fn errors(sent: &[Sent], seen: &[Seen], screen: Screen) -> (Vec<f64>, Vec<f64>) {
     let (mut errors, mut overshoots) = (Vec::new(), Vec::new());
     let mut before = 0;
@@ -268,7 +264,7 @@ fn errors(sent: &[Sent], seen: &[Seen], screen: Screen) -> (Vec<f64>, Vec<f64>) 
     (errors, overshoots)
 }
 
-/// Where the hand was at `at`, between two reports of one stroke.
+/// The hand's position at `at`, between two reports of a stroke.
 fn position(sent: &[Sent], at: Instant) -> Option<(f64, f64)> {
     let next = sent.partition_point(|sent| sent.at < at);
     let (before, after) = (sent.get(next.checked_sub(1)?)?, sent.get(next)?);
@@ -291,7 +287,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// A hand that goes right by a pixel a millisecond, and frames that know its newest report 5 ms before they are shown.
+    /// A hand that moves right by a pixel a millisecond. Each frame contains the newest report 5 ms before its light.
     fn report(rows: f64, ahead: f64) -> (SheetReport, Vec<View>) {
         let sent: Vec<Sent> = (0..100)
             .map(|index| Sent { at: at(100 + index), x: 50.0 + index as f64, y: rows, begins: index == 0 })
@@ -316,7 +312,7 @@ mod tests {
             let way = 9.6 * lines / 300.0;
             let age = run.rows[third].age_ms.unwrap();
             assert!((age.p50 - (5.0 + way)).abs() < 0.1, "{age:?} for {way}");
-            // The newest report waits for 5 ms, the oldest for 14.
+            // The newest report in a frame waits for 5 ms, the oldest for 14 ms.
             let latency = run.event_to_row_ms.unwrap();
             assert!((latency.max - (14.0 + way)).abs() < 0.1 && latency.p50 < latency.max, "{latency:?}");
             let (row, line_0) = (latency, run.event_to_line_0_ms.unwrap());

@@ -1,4 +1,4 @@
-//! The pictures of a recording: which frame each shows, by the marker in it.
+//! Reads a recording: identifies the frame in each image by its marker.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -13,38 +13,37 @@ use upbeat_record::recording::RecordedImage;
 use upbeat_record::recording::stream::StreamReader;
 use upbeat_timing::time::Instant;
 
-/// A frame is one of so many after the one that was seen last; all are tried if it is none of them.
+/// Frames after the last identified frame that are tried first. All other frames are tried if none of them fits.
 const MOST_AHEAD: usize = 16;
 
-/// The hand went on by at most so many reports from one picture to the next.
+/// Reports after the last identified report that are tried: a hand makes fewer between two images.
 const MOST_REPORTS_AHEAD: usize = 256;
 
-/// What was on screen for one or more refreshes.
+/// A recorded image, shown for one or more refreshes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct View {
-    /// From the start of this refresh on.
+    /// Start of its first refresh.
     pub at: Instant,
-    /// Until the start of this one.
+    /// Start of the next image's first refresh.
     pub until: Instant,
-    /// What its marker says.
     pub code: Option<Code>,
-    /// The marker is there and makes no sense: two frames share it.
+    /// The marker is found but cannot be decoded: a mix of two frames.
     pub torn: bool,
-    /// Pictures before it that were not recorded.
+    /// Images before it that the recorder dropped.
     pub missing: u64,
 }
 
-/// What of a sheet is recorded.
+/// The recorded part of a sheet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sight {
-    /// The size of the sheet.
+    /// Size of the sheet in pixels.
     pub size: (usize, usize),
-    /// The first column that is there.
+    /// The first recorded column.
     pub left: usize,
 }
 
 impl Sight {
-    /// What the marker of a hand at `at` says, of which all is seen.
+    /// Decodes the marker of a hand at `at`, if the recording contains all of it.
     fn code(&self, picture: &PixelView<'_>, at: (f64, f64)) -> Result<Code, DecodeError> {
         let (x, y) = place(at, self.size);
         let x = x.checked_sub(self.left).filter(|x| x + marker::SIZE.0 <= picture.width);
@@ -60,17 +59,17 @@ fn view(image: &RecordedImage) -> PixelView<'_> {
 /// Reads a recording of a sheet that drew `frames`.
 ///
 /// # Errors
-/// If it cannot be read, or breaks off.
+/// If the file cannot be read, or breaks off.
 pub(super) fn read(recording: &Path, sight: Sight, frames: &[Drawn]) -> Result<Vec<View>, PixelError> {
     let file = File::open(recording).map_err(|source| PixelError::File { path: recording.to_owned(), source })?;
     views(StreamReader::new(BufReader::new(file))?, sight, frames)
 }
 
-/// Reads a recording of a marker that followed a hand, whose frame and event are then the number of the report at whose place it
-/// was: of several at the same pixel the oldest.
+/// Reads a recording of a marker that followed a hand. Frame and event of each code are the number of the report at the
+/// marker's position. If several reports share a pixel, the oldest counts.
 ///
 /// # Errors
-/// If it cannot be read, or breaks off.
+/// If the file cannot be read, or breaks off.
 pub(super) fn follow(recording: &Path, sight: Sight, sent: &[Sent]) -> Result<Vec<View>, PixelError> {
     let file = File::open(recording).map_err(|source| PixelError::File { path: recording.to_owned(), source })?;
     let mut recording = StreamReader::new(BufReader::new(file))?;

@@ -1,4 +1,5 @@
-//! The dot and the code on a surface of their own, which the compositor keeps at the pointer while the client sleeps.
+//! Follower ink: dot and code on a surface of their own, which the compositor keeps at the pointer while the client
+//! sleeps.
 
 use std::io;
 
@@ -14,14 +15,15 @@ use crate::block_code::Code;
 use crate::client::buffers::{Buffers, Making};
 use upbeat_client::protocol::late_latch::upbeat_late_latch_manager_v1::UpbeatLateLatchManagerV1;
 
-/// What a picture says that is drawn once.
+/// The code of the only frame.
 const ONCE: Code = Code { frame: 1, event: 1 };
 
 impl Sheet {
-    /// Draws it, and has it follow the pointer on this sheet. What is returned has its memory.
+    /// Draws the follower and attaches it to the pointer on this sheet. The caller must keep the returned buffers
+    /// alive.
     ///
     /// # Errors
-    /// If there is no pointer, or the compositor has no followers.
+    /// If there is no pointer, or the compositor does not support followers.
     pub(super) fn follow(&self, globals: &GlobalList, handle: &QueueHandle<Sheet>) -> Result<Buffers, SheetError> {
         let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
         let subcompositor: WlSubcompositor = globals.bind(handle, 1..=1, ())?;
@@ -44,7 +46,7 @@ impl Sheet {
         surface.attach(Some(buffers.give(0)), 0, 0);
         surface.damage_buffer(0, 0, size.0 as i32, size.1 as i32);
         surface.commit();
-        // The subsurface is there from now on.
+        // The parent's commit adds the subsurface.
         self.surface.commit();
         Ok(buffers)
     }

@@ -1,9 +1,9 @@
-//! The buffer on screen, and when which line of it is read.
+//! The front buffer, and the time at which the beam reads each of its lines.
 
 use upbeat_client::protocol::late_latch::upbeat_front_buffer_v1::UpbeatFrontBufferV1;
 use upbeat_timing::time::{Instant, Span};
 
-/// When which line is read.
+/// When the beam reads each line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scan {
     anchor: Instant,
@@ -12,7 +12,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// When `line` is read in the first refresh in which that is at `from` or later.
+    /// The first time at or after `from` at which the beam reads `line`.
     pub(super) fn reads(&self, line: i64, from: Instant) -> Instant {
         let first = self.anchor + self.line * line;
         let interval = self.interval.as_nanos().max(1);
@@ -22,25 +22,26 @@ impl Scan {
     }
 }
 
-/// What is known of the buffer on screen.
+/// State of the buffer on screen.
 #[derive(Debug)]
 pub(super) struct Front {
     pub(super) object: UpbeatFrontBufferV1,
     pub(super) is_active: bool,
     pub(super) scan: Option<Scan>,
-    /// Which of the sheet's buffers it is.
+    /// Index in the sheet's buffers.
     pub(super) buffer: usize,
-    /// What was read by then shows what was written last.
+    /// When the beam reads the last written frame.
     pub(super) done: Instant,
-    /// As long as a frame has taken, with waking up for it.
+    /// The longest time of a frame so far, including its wake-up.
     pub(super) cost: Span,
-    /// When to begin with the next, and when that is read.
+    /// When to begin the next frame, and when the beam reads it.
     pub(super) planned: Option<(Instant, Instant)>,
     pub(super) written: u32,
 }
 
 impl Front {
-    /// Line n is read at `anchor + n * line`, and again after each `interval`.
+    /// Sets the scan-out timing: the beam reads line n at `anchor + n * line`, and again after each `interval`
+    /// (nanoseconds).
     pub(super) fn scans(&mut self, anchor: (u32, u32, u32), interval: u32, line: u32) {
         let seconds = u64::from(anchor.0) << 32 | u64::from(anchor.1);
         let nanos = seconds * 1_000_000_000 + u64::from(anchor.2);

@@ -1,4 +1,4 @@
-//! A thread that moves the pointer, a finger or a pen as a path says.
+//! Plays a path: a thread that moves the pointer, a finger or a pen.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -14,42 +14,40 @@ use upbeat_record::ipc::message::Request;
 use upbeat_record::ipc::message::input::InputEvent;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// How hard the pen is pressed.
+/// Pressure of the pen, 0 to 1.
 const PRESSURE: f64 = 0.5;
-/// Until everybody has heard what came last.
+/// Time after the last report, so that compositor and client can process it.
 const REST: Span = Span::from_millis(100);
 
-/// What was reported, and when that was sent.
+/// A report that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
-    /// When.
+    /// When it was sent.
     pub at: Instant,
-    /// Horizontal position.
     pub x: f64,
-    /// Vertical position.
     pub y: f64,
     /// It began a stroke.
     pub begins: bool,
 }
 
-/// What was sent so far; report number n is the nth.
+/// All reports that were sent; report number n is the nth.
 pub(super) type Log = Arc<Mutex<Vec<Sent>>>;
 
-/// The thread.
+/// Handle of the thread.
 #[derive(Debug)]
 pub(super) struct Hand {
     pub(super) log: Log,
     thread: JoinHandle<()>,
 }
 
-/// What moves.
+/// The device that is played.
 enum Mover {
     Pointer(Box<Pointer>),
     Injector(Device, ipc::Client),
 }
 
 impl Hand {
-    /// Starts to play. `None`: the compositor has no such device.
+    /// Starts to play; `None` if the compositor has no such device.
     pub(super) fn start(device: Device, reports: Vec<Report>) -> Option<Hand> {
         let mut mover = match device {
             Device::Pointer => Mover::Pointer(Box::new(Pointer::connect()?)),
@@ -77,14 +75,14 @@ impl Hand {
         Some(Hand { log, thread })
     }
 
-    /// Whether all was reported.
+    /// Whether all reports were sent.
     pub(super) fn is_done(&self) -> bool {
         self.thread.is_finished()
     }
 }
 
 impl Mover {
-    /// Makes a report; `None` if the connection is lost.
+    /// Sends a report; `None` if the connection is lost.
     fn tell(&mut self, report: Report) -> Option<()> {
         let Report { x, y, begins, ends, .. } = report;
         match self {

@@ -1,54 +1,54 @@
-//! What a picture says of itself, beside the hand: which frame it is and the newest report in it.
+//! The marker: dot and block code beside the hand, with the frame number and its newest report.
 //!
-//! It is small enough for the 200 × 200 px around the newest input that a compositor may write into the picture on screen, and
-//! so are the places that it leaves and comes to.
+//! Marker and erased marker fit into the 200 × 200 px around the newest input that a compositor may write into the
+//! buffer on screen.
 
 use crate::block_code::{COLUMNS, Code, DecodeError, PixelView, ROWS};
 
-/// The edge of a block of the code.
+/// Edge of a code block in pixels.
 const BLOCK: usize = 6;
-/// The size of the marker in pixels.
+/// Width and height of the code in pixels.
 pub(super) const SIZE: (usize, usize) = (COLUMNS * BLOCK, ROWS * BLOCK);
-/// Half of the dot's edge.
+/// Half of the dot's edge, in pixels.
 const DOT: i64 = 3;
-/// From the hand down to the code: the dot is not covered.
+/// Distance from the hand down to the code, so that the code does not cover the dot.
 const BELOW: i64 = 8;
 
 const PAPER: u32 = 0xfff4_f1ea;
 const INK: u32 = 0xff18_2a6b;
 
-/// Where the marker of a hand at `at` is on a sheet of `size` pixels: all of it is on the sheet.
+/// Top left corner of the code for a hand at `at`, moved so that the code lies on the sheet of `size` pixels.
 pub(super) fn place(at: (f64, f64), size: (usize, usize)) -> (usize, usize) {
     let inside = |wanted: i64, most: usize| wanted.clamp(0, most as i64) as usize;
     let left = inside(at.0 as i64 - SIZE.0 as i64 / 2, size.0.saturating_sub(SIZE.0));
     (left, inside(at.1 as i64 + BELOW, size.1.saturating_sub(SIZE.1)))
 }
 
-/// A sheet with nothing on it.
+/// Fills the sheet with paper.
 pub(super) fn clear(pixels: &mut [u32]) {
     pixels.fill(PAPER);
 }
 
-/// The size of a picture with no more than the dot and the marker, and the pixel of it at which the hand is.
+/// Size of a picture with only the dot and the code, and the hand's pixel in it.
 pub(super) const ALONE: ((usize, usize), (i32, i32)) =
     ((SIZE.0, (DOT + BELOW) as usize + SIZE.1), (SIZE.0 as i32 / 2, DOT as i32));
 
-/// Where what is painted for a hand at `at` begins and ends: its first line, and the line after its last.
+/// First line of dot and code for a hand at `at`, and the line after the last.
 pub(super) fn lines(at: (f64, f64), size: (usize, usize)) -> (i64, i64) {
     let (top, y) = (place(at, size).1 as i64, at.1 as i64);
     (top.min(y - DOT).max(0), (top + SIZE.1 as i64).max(y + DOT))
 }
 
-/// What was painted: left, top, right and bottom edges.
+/// Painted area: left, top, right and bottom edges.
 pub(super) type Bounds = (i64, i64, i64, i64);
 
-/// Draws a frame, every pixel of it: paper, the dot, and the marker. Returns where something is.
+/// Draws every pixel of a frame: paper, dot and code. Returns the area of dot and code.
 pub(super) fn draw(pixels: &mut [u32], size: (usize, usize), at: (f64, f64), code: Code) -> Bounds {
     clear(pixels);
     put(pixels, size, at, code)
 }
 
-/// Takes what was painted off a sheet.
+/// Replaces a painted area by paper.
 pub(super) fn erase(pixels: &mut [u32], size: (usize, usize), (left, top, right, bottom): Bounds) {
     let inside = |at: i64, most: usize| at.clamp(0, most as i64) as usize;
     let (from, to) = (inside(left, size.0), inside(right, size.0));
@@ -57,7 +57,7 @@ pub(super) fn erase(pixels: &mut [u32], size: (usize, usize), (left, top, right,
     }
 }
 
-/// Draws the dot and the marker on a sheet. Returns where something is.
+/// Draws dot and code on the sheet. Returns their area.
 pub(super) fn put(pixels: &mut [u32], size: (usize, usize), at: (f64, f64), code: Code) -> Bounds {
     let (x, y) = (at.0 as i64, at.1 as i64);
     for row in (y - DOT).max(0)..(y + DOT).min(size.1 as i64) {
@@ -71,7 +71,7 @@ pub(super) fn put(pixels: &mut [u32], size: (usize, usize), at: (f64, f64), code
     (left.min(x - DOT), top.min(y - DOT), right.max(x + DOT), bottom.max(y + DOT))
 }
 
-/// What the marker at `place` says.
+/// Decodes the code whose top left corner is at `place`.
 pub(super) fn read(picture: &PixelView<'_>, place: (usize, usize)) -> Result<Code, DecodeError> {
     Code::read_at(picture, place, BLOCK)
 }

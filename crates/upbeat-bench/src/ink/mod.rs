@@ -1,4 +1,4 @@
-//! `upbeat bench ink`: how old the ink under a hand is when its row of the screen is lit, from recorded pixels.
+//! `upbeat bench ink`: the age of the ink under a hand when its row of the screen is lit, from recorded pixels.
 //!
 //! ```text
 //!  hand      ×  ×  ×  ×  ×  ×         reports of a pen, a finger or a mouse, at their own times
@@ -9,30 +9,31 @@
 //!                                              └ the code's row is lit: event→row, age
 //! ```
 //!
-//! | figure | what it is |
+//! | figure | meaning |
 //! |---|---|
-//! | event→row | each report to the light of the first picture of its row that knows of it |
-//! | age | of the newest report in a picture, when its row is lit for the first time |
-//! | event→line 0 | the first, as if the row were the topmost: what whole pictures are compared by |
+//! | event→row | from each report to the light of its row in the first image with it |
+//! | age | age of the newest report in an image, when its row is lit for the first time |
+//! | event→line 0 | event→row as if the row were the topmost: compares whole images |
 //! | missed | refreshes that showed nothing new while the hand moved |
-//! | backwards | pictures that know less than one before |
-//! | position error | from where the dot is to where the hand is when that row is lit |
-//! | overshoot | how far beyond the hand the dot is, of what a prediction put there |
+//! | backwards | images with fewer reports than the image before |
+//! | position error | from the dot to the hand's position when the dot's row is lit |
+//! | overshoot | how far a predicted dot lies beyond the hand |
 //!
-//! A row is lit when the beam is at it: `present` and as many lines as lie above. Slack must not hide in a figure of line 0.
+//! A row is lit when the beam reaches it: at `present` plus the time for the lines above. So slack cannot hide in a
+//! figure of line 0.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `path` | where hands go: recordings, and one of 1 kHz (pure) |
-//! | `hand` | a thread that plays one: a pointer, a finger or a pen |
+//! | `path` | hand movements: recordings, and a generated path of 1 kHz (pure) |
+//! | `hand` | a thread that plays a path with a pointer, a finger or a pen |
 //! | `sheet` | the client: ink under the hand |
 //! | `targets` | two frames for a refresh |
-//! | `followed` | the same on a surface of its own, which follows the pointer |
-//! | `ahead`, `front` | the same in the picture on screen, ahead of the beam |
-//! | `dispatch` | its events |
-//! | `marker` | what a picture says of itself, beside the hand |
-//! | `film` | the pictures of a recording |
-//! | `figures` | what follows from both (pure) |
+//! | `followed` | ink on a surface of its own, which follows the pointer |
+//! | `ahead`, `front` | ink in the buffer on screen, ahead of the beam |
+//! | `dispatch` | the client's Wayland events |
+//! | `marker` | dot and code, which identify a frame in a recording |
+//! | `film` | the images of a recording |
+//! | `figures` | figures from reports and images (pure) |
 //! | `driver` | the runs, each in a session of its own |
 
 mod ahead;

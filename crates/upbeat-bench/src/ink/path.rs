@@ -1,4 +1,4 @@
-//! Where hands go: recordings of devices, and a hand that reports a thousand times a second. Pure.
+//! Hand movements: recordings of devices, and a generated hand with a thousand reports a second. Pure.
 
 use std::f64::consts::TAU;
 use std::path::Path as File;
@@ -8,25 +8,25 @@ use upbeat_lab::strokes::{self, Recording};
 use upbeat_timing::input_prediction::Sample;
 use upbeat_timing::time::{Instant, Span};
 
-/// The name of the hand that is no recording.
+/// Name of the generated hand.
 pub(super) const HAND: &str = "hand";
-/// The same going up and down: little has to be recorded of it, and so that costs little.
+/// Name of the generated hand that moves up and down: only a narrow column is recorded, so recording costs little.
 pub(super) const COLUMN: &str = "column";
-/// Its reports.
+/// Time between two reports of a generated hand.
 const HAND_INTERVAL: Span = Span::from_millis(1);
-/// How far from the middle it goes, as shares of the sheet, and how long it takes for there and back: no two times around are
-/// the same, and it is as fast as one that draws (500 px/s).
+/// Reach from the middle, as shares of the sheet. The periods of both axes differ, so no two rounds are the same; the
+/// speed is that of a drawing hand (500 px/s).
 const REACH: (f64, f64) = (0.30, 0.40);
 const COLUMN_REACH: (f64, f64) = (0.02, 0.40);
 const ROUND: (f64, f64) = (5.3, 3.5);
-/// How much of the sheet a recording may cover.
+/// Largest share of the sheet that a recording covers.
 const COVERED: f64 = 0.8;
-/// Between two strokes.
+/// Time between two strokes.
 const PAUSE: Span = Span::from_millis(60);
-/// What positions are rounded to: Wayland's fixed-point numbers. A client knows a report by its position.
+/// Positions are rounded to Wayland's fixed-point numbers, because a client identifies a report by its position.
 const UNIT: f64 = 256.0;
 
-/// What the hand moves.
+/// The device that the hand moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Device {
     Pointer,
@@ -34,7 +34,7 @@ pub(super) enum Device {
     Pen,
 }
 
-/// What is played: `hand`, or a file with the columns `t_us,x,y,state`.
+/// A hand movement: `hand`, `column`, or a file with the columns `t_us,x,y,state`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     pub(super) spec: String,
@@ -50,26 +50,27 @@ impl FromStr for Input {
     }
 }
 
-/// A report of the device.
+/// A report of the device: its position at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Report {
-    /// From the beginning on.
+    /// Since the start of the run.
     pub at: Span,
     pub x: f64,
     pub y: f64,
-    /// It begins a stroke.
+    /// First report of a stroke.
     pub begins: bool,
-    /// It is the last of one.
+    /// Last report of a stroke.
     pub ends: bool,
 }
 
 impl Input {
-    /// For tables: the file's name, without folder and suffix.
+    /// The name in tables: the file's name without folder and suffix.
     pub(super) fn name(&self) -> String {
         self.recording.as_ref().map_or_else(|| self.spec.clone(), |recording| recording.name.clone())
     }
 
-    /// What moves: what is called a pen or a touch is one, and flings were made with a finger. Touchpads move the pointer.
+    /// The device, from the file's name: `pen…` is a pen, `touch_…` and `fling…` are a finger. Touchpads and generated
+    /// hands move the pointer.
     pub(super) fn device(&self) -> Device {
         let name = self.name();
         let begins = |word: &str| name.starts_with(word);
@@ -86,15 +87,15 @@ impl Input {
         if self.spec == COLUMN { COLUMN_REACH } else { REACH }
     }
 
-    /// The columns of a sheet of this width that show something of it, with `beside` on each side of the hand, if that is not
-    /// most of them: the first, and how many.
+    /// The first column and the number of columns that show the hand with `beside` pixels on each side. `None` if the
+    /// hand needs the whole width.
     pub(super) fn columns(&self, width: usize, beside: usize) -> Option<(usize, usize)> {
         let half = (self.spec == COLUMN).then(|| (width as f64 * COLUMN_REACH.0).ceil() as usize + beside)?;
         let first = (width / 2).saturating_sub(half);
         Some((first, (2 * half).min(width - first)))
     }
 
-    /// What is reported in `duration` on a sheet of `size` pixels; a recording begins again when it is over.
+    /// The reports of `duration` on a sheet of `size` pixels; a recording repeats.
     pub(super) fn reports(&self, size: (f64, f64), duration: Span) -> Vec<Report> {
         let strokes = match &self.recording {
             Some(recording) => fitted(recording, size),
@@ -120,7 +121,7 @@ impl Input {
     }
 }
 
-/// Adds a stroke that begins at `start`. Returns when it ends. Devices report only what has moved.
+/// Adds a stroke that begins at `start`, and returns its end. Reports without movement are left out, as devices do.
 fn add(reports: &mut Vec<Report>, stroke: &[(Span, f64, f64)], start: Span) -> Span {
     let rounded = |value: f64| (value * UNIT).round() / UNIT;
     let first = reports.len();
@@ -155,7 +156,7 @@ fn hand(far: (f64, f64), (width, height): (f64, f64), duration: Span) -> Vec<(Sp
     (0..count).map(report).collect()
 }
 
-/// The strokes of a recording, each from time zero on, in the middle of the sheet, and made smaller where they do not fit.
+/// The strokes of a recording, each from time zero on, centred on the sheet, and scaled down where they do not fit.
 fn fitted(recording: &Recording, size: (f64, f64)) -> Vec<Vec<(Span, f64, f64)>> {
     let samples = || recording.strokes.iter().flatten();
     let range = |value: fn(&Sample) -> f64| {
@@ -200,7 +201,7 @@ mod tests {
         let input: Input = file.to_str().unwrap().parse().unwrap();
         assert_eq!(input.device(), Device::Pen);
         let reports = input.reports((1280.0, 720.0), Span::from_millis(200));
-        // One that has not moved is no report.
+        // A sample without movement makes no report.
         let first: Vec<_> = reports[..3].iter().map(|report| (report.at, report.begins, report.ends)).collect();
         let ms = Span::from_millis;
         assert_eq!(first, [(ms(0), true, false), (ms(8), false, false), (ms(24), false, true)]);

@@ -1,4 +1,4 @@
-//! The client: a sheet that covers the screen, with ink under the hand.
+//! The ink client: a sheet that covers the screen, with ink under the hand.
 
 use std::io;
 use std::sync::PoisonError;
@@ -28,35 +28,35 @@ use crate::wait::wait;
 use upbeat_client::protocol::predicted_input::upbeat_predicted_input_manager_v1::UpbeatPredictedInputManagerV1;
 use upbeat_timing::time::{Clock as _, MonotonicClock, Span};
 
-/// Frames before the hand begins: with the first ones both sides touch memory for the first time.
+/// Frames before the hand begins: in the first frames client and compositor touch their memory for the first time.
 const WARM_UP: u32 = 30;
-/// How long the last frames may take to be seen.
+/// Longest wait for the light of the last frames.
 const LAST_LIGHT: Span = Span::from_millis(200);
-/// How long the sheet may take to be shown.
+/// Longest wait for the sheet's first frames.
 const PATIENCE: Span = Span::from_seconds(10);
-/// A client draws into one, one is on screen, and one is on its way.
+/// A buffer to draw into, a buffer on screen, and a buffer between them.
 const BUFFERS: usize = 3;
-/// A report is one of the next so many: more than a client is told at once.
+/// Reports after the last known report that are searched for a position: more than arrive at once.
 const MOST_AHEAD: usize = 256;
-/// Positions that differ by less are the same: half a unit of Wayland's fixed-point numbers, and some.
+/// Positions that differ by less are equal: a little more than half a unit of Wayland's fixed-point numbers.
 const SAME: f64 = 1.0 / 128.0;
 
-/// How its ink comes to the screen.
+/// How the client brings its ink to the screen
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Way {
-    /// A frame for each callback.
+    /// A frame for each callback
     #[default]
     Frames,
-    /// A frame for each target, of which there are two for a refresh where a second one fits.
+    /// A frame for each target; a refresh has two targets where a second frame fits
     TwoShot,
-    /// One picture, which the compositor keeps at the pointer.
+    /// One picture, which the compositor keeps at the pointer
     Follower,
-    /// Into the picture on screen, ahead of the beam.
+    /// Written into the buffer on screen, ahead of the beam
     FrontBuffer,
 }
 
 impl Way {
-    /// As an option has it.
+    /// Its name on the command line.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Way::Frames => "frames",
@@ -67,22 +67,22 @@ impl Way {
     }
 }
 
-/// What to draw.
+/// Hand, cost and drawing mode of the client.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SheetOptions {
     /// `hand`, `column`, or a recording with the columns t_us,x,y,state
     #[arg(long, value_name = "INPUT")]
     pub input: Input,
-    /// What a frame costs
+    /// Cost of a frame
     #[arg(long, value_name = "LOAD", default_value = "flat")]
     pub cost: Load,
-    /// How far ahead of its last report the hand is drawn, in milliseconds; 0: where it was
+    /// How far ahead of its last report the hand is drawn, in milliseconds; 0: at its last report
     #[arg(long, value_name = "MS", default_value_t = 0.0)]
     pub prediction: f64,
     /// Width and height of the screen in pixels
     #[arg(long, num_args = 2, value_names = ["WIDTH", "HEIGHT"], required = true)]
     pub size: Vec<u32>,
-    /// How it comes to the screen
+    /// How the ink comes to the screen
     #[arg(long, value_enum, value_name = "WAY", default_value_t)]
     pub way: Way,
     /// How long to draw, in seconds
@@ -93,87 +93,84 @@ pub struct SheetOptions {
     pub seed: u64,
 }
 
-/// A frame as it was drawn.
+/// A frame that was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drawn {
-    /// Its number, as in its marker.
+    /// Its number, as in its marker, from one.
     pub frame: u32,
-    /// The newest report that it knows of; 0 before the first.
+    /// The newest report in it; 0 before the first.
     pub event: u32,
-    /// Where its dot is.
+    /// Position of its dot.
     pub x: f64,
-    /// The same.
     pub y: f64,
-    /// A prediction says so.
+    /// The position is a prediction.
     pub predicted: bool,
 }
 
-/// What the client did.
+/// Records of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SheetReport {
-    /// What the hand did.
+    /// All reports of the hand, in order.
     pub sent: Vec<Sent>,
-    /// What was drawn, in this order.
+    /// All drawn frames, in order.
     pub frames: Vec<Drawn>,
     /// CPU time of the compositor while the hand moved.
     pub compositor_cpu_ms: Option<f64>,
-    /// The client's own.
+    /// CPU time of the client while the hand moved.
     pub client_cpu_ms: Option<f64>,
     /// The host's noise: 99th percentile of how late a sleeping thread was woken.
     pub sentinel_wake_p99_ms: Option<f64>,
 }
 
-/// Why there are no figures.
+/// Why the client could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum SheetError {
-    /// No compositor.
+    /// No compositor could be reached.
     #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
     Connect(#[from] wayland_client::ConnectError),
     /// The compositor ended the connection at once.
     #[error("the compositor does not list its globals: {0}")]
     Registry(#[from] wayland_client::globals::GlobalError),
-    /// A protocol is missing.
+    /// The compositor lacks a protocol.
     #[error("the compositor lacks a protocol that the client needs: {0}")]
     Missing(#[from] BindError),
-    /// There is no such hand.
+    /// The compositor has no such input device.
     #[error("the compositor has no virtual device to draw with")]
     NoDevice,
     /// The sheet was closed, or never shown.
     #[error("the sheet is not shown")]
     NotShown,
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Dispatch(#[from] wayland_client::DispatchError),
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Connection(#[from] WaylandError),
-    /// No memory, or waiting failed.
+    /// No memory, or `poll` failed.
     #[error(transparent)]
     System(#[from] io::Error),
 }
 
-/// What the client knows. Events change it (`dispatch`); [`run`] acts.
+/// State of the client. `dispatch` updates it from events; [`run`] acts.
 pub(super) struct Sheet {
     pub(super) surface: WlSurface,
     pub(super) size: (usize, usize),
     pub(super) buffers: Buffers,
     pub(super) configured: bool,
     pub(super) closed: bool,
-    /// It was called back, and has not drawn since.
+    /// A frame callback or a target has arrived, and no frame was drawn since.
     pub(super) called: bool,
     pub(super) tablets: Option<ZwpTabletManagerV2>,
     pub(super) pointer: Option<WlPointer>,
     way: Way,
     pub(super) targets: Option<Targets>,
-    /// It draws no more.
+    /// The client draws no more frames.
     rests: bool,
     pub(super) front: Option<Front>,
     log: Option<Log>,
-    /// The newest report that was heard of.
+    /// Number of the newest report that has arrived.
     pub(super) event: u32,
-    /// Where the hand was then.
+    /// Position of that report.
     pub(super) newest: (f64, f64),
-    /// Where it will be when the next frame is seen.
+    /// Predicted position at the light of the next frame.
     pub(super) predicted: Option<(f64, f64)>,
     pub(super) costs: Costs,
     pub(super) frames: Vec<Drawn>,
@@ -224,7 +221,7 @@ impl Sheet {
         })
     }
 
-    /// A device is at a position: which report says so is known by that.
+    /// Handles a new position of the device; the position identifies the report.
     pub(super) fn felt(&mut self, x: f64, y: f64) {
         self.newest = (x, y);
         let Some(log) = &self.log else { return };
@@ -239,7 +236,7 @@ impl Sheet {
         }
     }
 
-    /// Draws if it was called back and has a buffer, and waits for what comes next.
+    /// Draws after a callback if a buffer is free, then waits for events.
     fn turn(&mut self, queue: &mut EventQueue<Sheet>) -> Result<(), SheetError> {
         if self.front.is_some() {
             return self.write_ahead(queue);
@@ -250,7 +247,7 @@ impl Sheet {
         {
             self.draw(buffer, &queue.handle());
         }
-        // A hand that is done says nothing: looked for now and then.
+        // Wake up now and then, because a finished hand causes no event.
         wait(queue, self, Some(MonotonicClock.now() + LAST_LIGHT))
     }
 
@@ -293,10 +290,10 @@ impl Sheet {
     }
 }
 
-/// Draws under the hand, and says what was drawn.
+/// Draws ink under a hand, and returns all reports and frames.
 ///
 /// # Errors
-/// If there is no compositor, or it lacks what is needed, or the connection breaks.
+/// If there is no compositor, or it lacks a protocol, or the connection breaks.
 pub fn run(options: &SheetOptions) -> Result<SheetReport, SheetError> {
     let connection = Connection::connect_to_env()?;
     let (globals, mut queue) = registry_queue_init::<Sheet>(&connection)?;

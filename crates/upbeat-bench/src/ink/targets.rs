@@ -1,4 +1,4 @@
-//! Frames for targets instead of callbacks: two for a refresh where a second one fits.
+//! Draws for frame targets instead of callbacks: two frames for a refresh where a second one fits.
 
 use wayland_client::globals::{BindError, GlobalList};
 use wayland_client::protocol::wl_surface::WlSurface;
@@ -7,19 +7,19 @@ use wayland_client::{Dispatch, QueueHandle};
 use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
 use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_v1::{Pacing, UpbeatFramePacingV1, Wish};
 
-/// The version with second targets.
+/// The version of the protocol that has second targets.
 const SECOND_SHOT: u32 = 2;
 
-/// The target that the next frame is drawn for.
+/// The frame-pacing object, and the target of the next frame.
 #[derive(Debug)]
 pub(super) struct Targets {
     object: UpbeatFramePacingV1,
-    /// The number of the newest, high and low half.
+    /// Id of the newest target: high and low half.
     pub(super) newest: (u32, u32),
 }
 
 impl Targets {
-    /// Asks for the first.
+    /// Requests the first target.
     pub(super) fn ask<D>(
         globals: &GlobalList,
         surface: &WlSurface,
@@ -36,12 +36,12 @@ impl Targets {
         Ok(Targets { object, newest: (0, 0) })
     }
 
-    /// The next commit is for the newest.
+    /// Binds the next commit to the newest target.
     pub(super) fn bind(&self) {
         self.object.bind(self.newest.0, self.newest.1);
     }
 
-    /// Asks for the one after it.
+    /// Requests the next target.
     pub(super) fn next(&self) {
         self.object.request_target();
     }

@@ -1,5 +1,5 @@
-//! What a finger presses with: virtual devices, and the session's private socket for touches, of which Wayland has no
-//! virtual device.
+//! Input devices for presses: virtual Wayland devices, and the session's private socket for touches, since Wayland has
+//! no virtual touch device.
 
 use std::os::fd::AsFd as _;
 
@@ -22,24 +22,24 @@ use upbeat_timing::time::{Clock as _, MonotonicClock};
 
 /// Letter A of the Linux input event codes.
 const KEY_A: u32 = 30;
-/// There is one finger.
+/// Id of the only touch point.
 const FINGER: u32 = 0;
 
-/// What is pressed.
+/// Kind of press
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Press {
-    /// A key of a virtual keyboard.
+    /// A key of a virtual keyboard
     #[default]
     Key,
-    /// The button of a virtual pointer in the middle of the output, where the only window is.
+    /// The button of a virtual pointer in the middle of the output, over the only window
     Button,
-    /// A finger, at the same place.
+    /// A finger, at the same place
     Touch,
 }
 
 impl Press {
-    /// As on the command line.
+    /// The value on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Press::Key => "key",
@@ -49,18 +49,18 @@ impl Press {
     }
 }
 
-/// What is pressed with.
+/// A connected input device.
 pub(super) enum Device {
-    /// Letter A.
+    /// Presses the letter A.
     Keyboard(Box<Keyboard>),
-    /// The left button, in the middle of the output.
+    /// Presses the left button in the middle of the output.
     Pointer(Box<Pointer>),
-    /// A finger, at the same place.
+    /// Touches the middle of the output.
     Finger(Box<Finger>),
 }
 
 impl Device {
-    /// `None`: the session does not have it.
+    /// `None` if the session has no such device.
     pub(super) fn connect(press: Press) -> Option<Device> {
         Some(match press {
             Press::Key => Device::Keyboard(Box::new(Keyboard::connect()?)),
@@ -69,7 +69,7 @@ impl Device {
         })
     }
 
-    /// Before the first press.
+    /// Moves the pointer over the window before the first press.
     pub(super) fn prepare(&mut self) {
         if let Device::Pointer(pointer) = self {
             let (width, height) = pointer.output;
@@ -77,7 +77,7 @@ impl Device {
         }
     }
 
-    /// False when the connection is lost.
+    /// Presses or releases; false when the connection is lost.
     pub(super) fn press(&mut self, down: bool) -> bool {
         match self {
             Device::Keyboard(keyboard) => keyboard.key(if down { KeyState::Pressed } else { KeyState::Released }),
@@ -136,7 +136,7 @@ impl Keyboard {
     }
 }
 
-/// What it knows of the seat.
+/// State of the seat.
 struct Seat {
     keyboard: ZwpVirtualKeyboardV1,
     has_keymap: bool,

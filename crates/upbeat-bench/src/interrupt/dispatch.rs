@@ -1,4 +1,4 @@
-//! The client's events. Those of frames are its pacer's.
+//! Wayland events of the player. Frame events go to its `FramePacer`.
 
 use wayland_client::protocol::{
     wl_buffer::{self, WlBuffer},

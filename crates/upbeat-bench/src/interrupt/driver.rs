@@ -1,4 +1,4 @@
-//! The runs: the same presses and costs with every answer, each in a session of its own.
+//! The runs of `upbeat bench interrupt`: the same presses and costs with every policy, each in its own session.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,48 +12,49 @@ use crate::progress::Progress;
 use crate::run::{BenchError, Displays, Folder};
 use crate::statistics::in_a_row;
 
-/// Of displays that are not told any other.
+/// Default size of the display.
 pub(super) const SIZE: &str = "1280x720";
 
-/// What to compare.
+/// Runs to compare.
 #[derive(Clone, Debug, clap::Args)]
 pub struct InterruptOptions {
-    /// Answers to compare; just-in-time first, with which the others are compared
+    /// Policies to compare; just-in-time first, as the baseline for the other policies
     #[arg(long, value_enum, value_name = "ANSWER", value_delimiter = ',', default_values_t = Answer::ALL)]
     pub answer: Vec<Answer>,
-    /// Frames that may be under way when drawn ahead
+    /// Frames that may be in flight when drawn ahead
     #[arg(long, value_name = "FRAMES", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub ahead: u8,
-    /// What a frame takes to draw, in milliseconds; several for several comparisons
+    /// Time to draw a frame, in milliseconds; several for several comparisons
     #[arg(long, value_name = "MS", value_delimiter = ',', default_values_t = [4.0])]
     pub cost: Vec<f64>,
-    /// What the first frame after a press takes, in milliseconds: longer than an interval is a slow renderer, or a client
-    /// that has to compute everything anew. Left out: what every frame takes
+    /// Time to draw the first frame after a press, in milliseconds: longer than an interval for a slow renderer, or for
+    /// a client that has to compute everything anew. Default: as every frame
     #[arg(long, value_name = "MS")]
     pub answer_cost: Option<f64>,
-    /// What is pressed
+    /// Kind of press: key, button or touch
     #[arg(long, value_enum, default_value_t)]
     pub press: Press,
-    /// How often, in each run
+    /// Number of presses in each run
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
-    /// The compositor's own animation instead of a client's: the overview, which the key makes come and go, or which comes by
-    /// a key and goes by the button or the finger. What it costs is measured; see --renderer and --blur
+    /// Measure the compositor's own animation instead of a client's: the overview. The key opens and closes it, or a
+    /// key opens it and the button or the finger closes it. Its cost is measured; see --renderer and --blur
     #[arg(long)]
     pub own: bool,
-    /// With --own: who draws. `gles` is slow where Mesa has no GPU and draws with llvmpipe
+    /// With --own: the renderer. `gles` is slow where Mesa has no GPU and draws with llvmpipe
     #[arg(long, value_name = "NAME", default_value = "pixman")]
     pub renderer: String,
-    /// With --own: how often what lies behind a window is halved in size to blur it; 0: not at all
+    /// With --own: how often the blur halves the size of the background behind a window; 0: no blur
     #[arg(long, value_name = "PASSES", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=6))]
     pub blur: u8,
-    /// What the outputs are
+    /// Backend of the sessions
     #[arg(long, value_enum, default_value_t)]
     pub backend: Displays,
-    /// With --own: the size of the display; what a frame costs goes with it. Left out: 1280x720, or a monitor's own
+    /// With --own: the size of the display, which decides the cost of a frame. Default: 1280x720, or a monitor's own
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     pub size: Option<String>,
-    /// The display; a window has the rate of its parent, and a display of this machine that of its mode
+    /// Refresh rate of the display; a nested window has the rate of its parent, and a display of this machine that of
+    /// its mode
     #[arg(long, value_name = "HZ", default_value_t = 60.0)]
     pub refresh: f64,
     /// Seed of the times of the presses, the same for all runs
@@ -61,15 +62,14 @@ pub struct InterruptOptions {
     pub seed: u64,
 }
 
-/// All runs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct InterruptReport {
-    /// In the order in which they were made.
+    /// In the order of execution.
     pub runs: Vec<InterruptRun>,
 }
 
 impl InterruptReport {
-    /// One more run, to be compared with that at `first`.
+    /// Adds a run and compares it with the run at index `first`.
     fn push(&mut self, mut run: InterruptRun, first: usize) {
         let with = self.runs.get(first).and_then(|run| run.input_to_light_ms);
         if let Some((with, of)) = with.zip(run.input_to_light_ms) {
@@ -80,7 +80,7 @@ impl InterruptReport {
 }
 
 impl InterruptOptions {
-    /// Makes every run, one after another; `progress` is told of each before it begins.
+    /// Makes every run, one after another; `progress` is called before each.
     ///
     /// # Errors
     /// If a session cannot be started, or ends without figures.
@@ -88,7 +88,7 @@ impl InterruptOptions {
         let folder = Folder::create(upbeat)?;
         let mut report = InterruptReport::default();
         if self.own {
-            // A queue of ours that is emptied altogether there is none.
+            // The compositor has no mode that flushes all frames of its own animation.
             let answers = || self.answer.iter().filter(|answer| **answer != Answer::Flushed);
             let mut progress = Progress::new(answers().count(), progress);
             for answer in answers() {
@@ -129,7 +129,7 @@ impl InterruptOptions {
     }
 }
 
-/// For people.
+/// A text table of the runs, one line each.
 pub fn table(runs: &[InterruptRun]) -> String {
     let mut text = String::from(
         "policy        press   ahead  cost/answer ms  presses  under way  input→light p50/p99/max ms  p50 more  max more  stale/press  \

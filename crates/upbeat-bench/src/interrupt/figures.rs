@@ -1,4 +1,4 @@
-//! How soon presses were answered. Pure.
+//! Figures of a run: how soon frames answer to presses. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use upbeat_timing::time::{Instant, Span};
 /// A frame that was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// When.
+    /// Start of the scan-out that showed it.
     pub(super) at: Instant,
-    /// How many presses it answers to.
+    /// Number of presses that it answers to.
     pub(super) answers: usize,
 }
 
@@ -20,37 +20,36 @@ pub(super) struct Shown {
 pub struct InterruptRun {
     /// `just-in-time`, `superseded`, `flushed`, `queued`.
     pub policy: String,
-    /// What was pressed.
     pub press: Press,
-    /// Frames that may be under way.
+    /// Most frames in flight.
     pub ahead: u32,
-    /// What a frame costs.
+    /// Time to draw a frame.
     pub cost_ms: f64,
-    /// What the first frame after a press costs.
+    /// Time to draw the first frame after a press.
     pub answer_cost_ms: f64,
-    /// Presses that were answered.
+    /// Number of presses with an answer.
     pub presses: usize,
-    /// Frames that were under way when a press was heard: the median.
+    /// Frames in flight when a press arrived: the median.
     pub under_way: usize,
     /// From the press to the light of the first frame that answers to it.
     pub input_to_light_ms: Option<Quantiles>,
-    /// The median, less that of the first run, which is just in time.
+    /// Difference of the median to the first run, which is just in time.
     pub p50_more_ms: f64,
-    /// The largest, less that of the first run.
+    /// Difference of the maximum to the first run.
     pub max_more_ms: f64,
-    /// Frames shown between a press and its answer that do not answer to it, for each press.
+    /// Frames shown between a press and its answer, for each press.
     pub stale_per_press: f64,
     /// Refreshes between a press and its answer that showed nothing new, for each press.
     pub drops_per_press: f64,
-    /// CPU time of the compositor for a frame that was shown.
+    /// CPU time of the compositor for each shown frame.
     pub compositor_cpu_ms_per_frame: Option<f64>,
-    /// CPU time of the client for a frame that was shown.
+    /// CPU time of the client for each shown frame.
     pub client_cpu_ms_per_frame: Option<f64>,
 }
 
 impl InterruptRun {
-    /// Finds the answer to every press but the first `uncounted`, on a display with this interval. `shown` in the order
-    /// of time.
+    /// Finds the answer to every press but the first `uncounted`, on a display with this interval. `shown` must be in
+    /// the order of time.
     pub(super) fn count(presses: &[Instant], uncounted: usize, shown: &[Shown], interval: Span) -> InterruptRun {
         let (mut lights, mut stale, mut drops) = (Vec::new(), 0, 0);
         for (index, press) in presses.iter().enumerate().skip(uncounted) {
@@ -72,7 +71,7 @@ impl InterruptRun {
     }
 }
 
-/// How many whole refreshes a gap is, at least one.
+/// Number of refreshes in a gap, rounded, at least one.
 fn refreshes(gap: Span, interval: Span) -> i64 {
     let interval = interval.as_nanos().max(1);
     ((gap.as_nanos() + interval / 2) / interval).max(1)

@@ -1,23 +1,23 @@
-//! `upbeat bench interrupt`: how soon an animation that is drawn ahead answers to a press, against one that is drawn just
-//! in time and against a queue that cannot be changed any more.
+//! `upbeat bench interrupt`: how soon an animation that is drawn ahead answers to a press. The baselines are an
+//! animation drawn just in time, and a queue that cannot be changed any more.
 //!
 //! ```text
 //!                      press
 //!  just-in-time     4 ───┼── 5 ═══ 5'                          the next frame answers
-//!  superseded     4 5 6 7│ 8 └─▶ 5' 6'                         from the first that a fresh frame can be in time for
-//!  flushed        4 5 6 7│ 8 └─▶ –  5'                         all that wait go, also those that nothing can replace
-//!  queued         4 5 6 7│ 8 └─▶ 5  6  7  8  9'                all that wait are shown first
+//!  superseded     4 5 6 7│ 8 └─▶ 5' 6'                         cancels frames that a fresh one can replace in time
+//!  flushed        4 5 6 7│ 8 └─▶ –  5'                         cancels all waiting frames, even without a replacement
+//!  queued         4 5 6 7│ 8 └─▶ 5  6  7  8  9'                shows all waiting frames first
 //! ```
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `player` | the client: an animation, and how it answers |
-//! | `overview` | two windows, and presses that make the compositor's own overview come and go |
-//! | `own` | the runs with that one, and their figures from the frame log |
-//! | `dispatch` | its events |
+//! | `player` | the client: an animation, and its answers to presses |
+//! | `overview` | two windows, and presses that open and close the compositor's own overview |
+//! | `own` | the runs with the overview, and their figures from the frame log |
+//! | `dispatch` | the client's Wayland events |
 //! | `presser` | a thread that presses at random times |
-//! | `device` | what it presses with: a key, a button, a finger |
-//! | `figures` | how soon presses were answered, and what was seen until then (pure) |
+//! | `device` | its devices: a key, a button, a finger |
+//! | `figures` | how soon frames answered to presses, and the stale frames until then (pure) |
 //! | `driver` | the runs, each in a session of its own |
 
 mod device;

@@ -1,10 +1,10 @@
-//! Two windows, and presses that make the compositor's own overview come and go while it is still on its way.
+//! Two windows, and presses that open and close the compositor's own overview during its animation.
 //!
 //! ```text
-//!  key                A          A          A            each is a press that counts
-//!                     comes      goes       comes
-//!  button, touch      A    ▲     A    ▲     A    ▲       the overview goes when it is touched; that counts
-//!                     comes goes comes goes
+//!  key                A          A          A            each press counts
+//!                     opens      closes     opens
+//!  button, touch      A    ▲     A    ▲     A    ▲       a touch closes the overview; the touch counts
+//!                     opens closes opens closes
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -15,18 +15,18 @@ use super::presser::Presser;
 use crate::animations::{BEHIND, FRONT, OPACITY, Stage, Used, WindowsError};
 use upbeat_timing::time::{Instant, Span};
 
-/// How long the windows' appearance may take.
+/// Longest opening animation of the windows.
 const APPEARANCE: Span = Span::from_seconds(1);
-/// How often it is looked whether all was pressed.
+/// Time between two checks whether all presses were sent.
 const LOOK: Span = Span::from_millis(200);
 
-/// What to press.
+/// Presses to send.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OverviewOptions {
-    /// What is pressed
+    /// Kind of press: key, button or touch
     #[arg(long, value_enum, default_value_t)]
     pub press: Press,
-    /// How often
+    /// Number of presses that count
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
     /// The display's refresh rate
@@ -37,23 +37,23 @@ pub struct OverviewOptions {
     pub seed: u64,
 }
 
-/// What was pressed, and what both sides used meanwhile.
+/// All presses, and the CPU time of both processes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pressed {
     /// When each press was sent.
     pub presses: Vec<Instant>,
-    /// What both sides used meanwhile.
+    /// CPU time during the presses.
     #[serde(flatten)]
     pub used: Used,
 }
 
-/// Why nothing was pressed.
+/// Why the client could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum OverviewError {
-    /// It cannot be pressed.
+    /// The session lacks the input device.
     #[error("the compositor has no virtual {0:?}, or no virtual keyboard, to press")]
     NoDevice(Press),
-    /// There are no windows, or they are there no more.
+    /// The windows could not be opened, or the connection broke.
     #[error(transparent)]
     Windows(#[from] WindowsError),
 }
@@ -61,7 +61,7 @@ pub enum OverviewError {
 /// Opens the windows and presses.
 ///
 /// # Errors
-/// If there is no compositor, or it lacks what is needed, or the connection breaks.
+/// If there is no compositor, or it lacks a protocol, or the connection breaks.
 pub fn run(options: &OverviewOptions) -> Result<Pressed, OverviewError> {
     let mut stage = Stage::connect()?;
     stage.open(0, (BEHIND, 1.0))?;

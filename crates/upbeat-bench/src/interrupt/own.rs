@@ -1,5 +1,5 @@
-//! The runs with the compositor's own animation: what answers to a press is told by when the content of a frame was chosen,
-//! which the frame log says of each.
+//! Runs with the compositor's own animation. A frame answers to a press if its content was latched after the press,
+//! which the frame log tells.
 
 use super::driver::{InterruptOptions, SIZE};
 use super::figures::{InterruptRun, Shown};
@@ -11,12 +11,12 @@ use upbeat_timing::record::{FrameRecord, Outcome};
 use upbeat_timing::time::{Instant, Span};
 
 impl InterruptOptions {
-    /// The configurations of the sessions that are measured with `--own`: TOML, as the compositor reads it. The compositor's tests read them all.
+    /// The TOML configurations of all sessions measured with `--own`, so that the compositor's tests can parse each.
     pub fn configurations(&self) -> Vec<String> {
         Answer::ALL.into_iter().map(|answer| self.own_config(self.ahead, answer)).collect()
     }
 
-    /// The configuration with which the overview, on its way for longer than anybody waits between two presses, answers so.
+    /// The configuration for a policy. The overview's animation lasts longer than the time between two presses.
     fn own_config(&self, frames_ahead: u8, answer: Answer) -> String {
         let mode =
             self.size.as_ref().map(|size| format!("[[output]]\nname = \"*\"\nmode = \"{size}@{}\"\n", self.refresh));
@@ -50,7 +50,7 @@ impl InterruptOptions {
     }
 }
 
-/// How soon presses were answered by these frames.
+/// The figures of these frames.
 fn count(records: &[FrameRecord], pressed: &Pressed, interval: Span) -> InterruptRun {
     let presses = &pressed.presses;
     let answers = |record: &FrameRecord| presses.partition_point(|press| *press < record.latched);
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_frame_answers_to_what_was_pressed_before_its_content_was_chosen() {
         let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
-        // Three to warm up, and one that two finished frames know nothing of.
+        // Three presses warm up. The fourth comes while two finished frames wait that do not answer to it.
         let presses = vec![at(1), at(2), at(3), at(105)];
         let pressed = Pressed { presses, used: Used { compositor_cpu_ms: 0.0, client_cpu_ms: 0.0 } };
         let frames = [record(4, 100), record(98, 110), record(101, 120), record(107, 130)];

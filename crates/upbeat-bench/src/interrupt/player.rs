@@ -1,4 +1,4 @@
-//! The client: a window that draws one frame after another for the moments that it is told, and answers to presses.
+//! The interrupt client: a window that draws frames for the targets of its pacer, and answers to presses.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,27 +20,27 @@ use crate::wait::wait;
 use upbeat_client::{FramePacer, FrameTarget, NotHeld, Outcome, PacerEvent, Pacing, PacingOptions};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// Presses that are not counted: with the first ones both sides touch memory and read files for the first time.
+/// Presses that do not count: with the first ones client and compositor touch memory and read files for the first time.
 pub(super) const WARM_UP: usize = 3;
 
-/// How the animation is drawn, and what becomes of frames that wait when a press makes them wrong.
+/// How the animation is drawn, and which waiting frames a press cancels
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Answer {
-    /// One frame at a time: none waits.
+    /// One frame at a time: none waits
     JustInTime,
-    /// Drawn ahead. Frames that wait are cancelled from the first on that a fresh one can take the place of.
+    /// Drawn ahead. A press cancels waiting frames from the first that a fresh frame can replace in time
     Superseded,
-    /// Drawn ahead. All frames that wait are cancelled.
+    /// Drawn ahead. A press cancels all waiting frames
     Flushed,
-    /// Drawn ahead. Frames that wait are shown.
+    /// Drawn ahead. Waiting frames are shown
     Queued,
 }
 
 impl Answer {
-    /// All of them, that to compare with first.
+    /// All policies, the baseline first.
     pub const ALL: [Answer; 4] = [Answer::JustInTime, Answer::Superseded, Answer::Flushed, Answer::Queued];
 
-    /// As on the command line.
+    /// The value on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Answer::JustInTime => "just-in-time",
@@ -51,25 +51,25 @@ impl Answer {
     }
 }
 
-/// What to play.
+/// Options of the interrupt client.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PlayerOptions {
     /// How the animation is drawn and answers
     #[arg(long, value_enum)]
     pub answer: Answer,
-    /// Frames that may be under way when drawn ahead
+    /// Frames that may be in flight when drawn ahead
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub ahead: u8,
-    /// What a frame takes to draw, in milliseconds; it is waited for, as if a GPU drew it
+    /// Time to draw a frame, in milliseconds; the client waits, as if a GPU drew the frame
     #[arg(long, value_name = "MS", default_value_t = 4.0)]
     pub cost: f64,
-    /// What the first frame after a press takes, in milliseconds; left out: what every frame takes
+    /// Time to draw the first frame after a press, in milliseconds; default: as every frame
     #[arg(long, value_name = "MS")]
     pub answer_cost: Option<f64>,
-    /// What is pressed
+    /// Kind of press: key, button or touch
     #[arg(long, value_enum, default_value_t)]
     pub press: Press,
-    /// How often
+    /// Number of presses that count
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
     /// Seed of the times of the presses
@@ -77,65 +77,63 @@ pub struct PlayerOptions {
     pub seed: u64,
 }
 
-/// Why there are no figures.
+/// Why the client could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayerError {
-    /// No compositor.
+    /// No compositor could be reached.
     #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
     Connect(#[from] wayland_client::ConnectError),
     /// The compositor ended the connection at once.
     #[error("the compositor does not list its globals: {0}")]
     Registry(#[from] wayland_client::globals::GlobalError),
-    /// A protocol is missing.
+    /// The compositor lacks a protocol.
     #[error("the compositor lacks a protocol that the client needs: {0}")]
     Missing(#[from] BindError),
-    /// It cannot be pressed.
+    /// The session lacks the input device.
     #[error("the compositor has no virtual {0:?} to press")]
     NoDevice(Press),
-    /// Not all that was pressed arrived.
-    #[error("of {sent} presses the window heard {heard}")]
+    /// Some presses did not arrive at the client.
+    #[error("the window received only {heard} of {sent} presses")]
     NotHeard {
-        /// How often it was pressed.
+        /// Number of presses that were sent.
         sent: usize,
-        /// How often that was heard.
+        /// Number of presses that arrived.
         heard: usize,
     },
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Dispatch(#[from] wayland_client::DispatchError),
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Connection(#[from] WaylandError),
-    /// A mistake of the client's.
+    /// The client bound a frame to a target that it does not hold.
     #[error(transparent)]
     NotHeld(#[from] NotHeld),
-    /// No memory, or waiting failed.
+    /// No memory, or `poll` failed.
     #[error(transparent)]
     System(#[from] io::Error),
 }
 
-/// A frame on its way.
+/// A frame between its beginning and its light.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     target: FrameTarget,
-    /// The presses that it answers to.
+    /// Number of presses that it answers to.
     answers: usize,
     /// When it is drawn.
     until: Instant,
 }
 
-/// What the client knows. Events change it (`dispatch`); [`run`] acts.
+/// State of the client. `dispatch` updates it from events; [`run`] acts.
 pub(super) struct Player {
     surface: WlSurface,
     pacer: FramePacer,
     pub(super) buffers: Buffers,
     pub(super) configured: bool,
     pub(super) closed: bool,
-    /// Presses that were heard.
+    /// Number of presses that arrived.
     pub(super) heard: usize,
-    /// Presses that were acted on.
+    /// Presses for which waiting frames were cancelled.
     answered: usize,
-    /// Presses that a frame was begun for.
+    /// Presses for which a frame was begun.
     begun: usize,
     answer: Answer,
     cost: Span,
@@ -172,7 +170,8 @@ impl Player {
             latest_ready: false,
         });
         surface.commit();
-        // One more than are under way: that on screen is not given back before the next is shown.
+        // One buffer more than frames in flight, because the buffer on screen is released only when the next frame is
+        // shown.
         let count = usize::from(options.ahead) + 1;
         let buffers = Buffers::new(&shm, WINDOW, (count, Making::AtOnce), handle).map_err(io::Error::from)?;
         Ok(Player {
@@ -196,14 +195,14 @@ impl Player {
         })
     }
 
-    /// Does what can be done, and waits.
+    /// Does all possible work, then waits for events.
     fn turn(&mut self, queue: &mut EventQueue<Player>) -> Result<(), PlayerError> {
         self.work(MonotonicClock.now())?;
         let until = self.drawing.map(|frame| frame.until);
         wait(queue, self, until)
     }
 
-    /// Does what can be done at `now`.
+    /// Does all work that is possible at `now`.
     fn work(&mut self, now: Instant) -> Result<(), PlayerError> {
         self.hear();
         while self.answered < self.heard {
@@ -227,7 +226,7 @@ impl Player {
         Ok(())
     }
 
-    /// What became of frames.
+    /// Reads the results of frames from the pacer.
     fn hear(&mut self) {
         while let Some(event) = self.pacer.next_event() {
             let PacerEvent::Ended { target, outcome } = event else { continue };
@@ -239,13 +238,13 @@ impl Player {
         }
     }
 
-    /// A press made wrong what waits.
+    /// Cancels waiting frames that a press made stale, according to the policy.
     fn give_way(&mut self, now: Instant) {
         let fresh = now + self.answer_cost;
         let first = match self.answer {
             Answer::JustInTime | Answer::Queued => return,
             Answer::Flushed => self.committed.front(),
-            // What is shown before a fresh frame can be is better than nothing new.
+            // Keep frames that are shown before a fresh frame can be: a stale frame is better than a drop.
             Answer::Superseded => self.committed.iter().find(|frame| frame.target.ready_by >= fresh),
         };
         if let Some(frame) = first.or(self.drawing.as_ref()) {
@@ -267,10 +266,10 @@ impl Player {
     }
 }
 
-/// Plays and is pressed, and says how soon presses were answered.
+/// Plays the animation, sends presses, and returns the figures.
 ///
 /// # Errors
-/// If there is no compositor, or it lacks what is needed, or the connection breaks.
+/// If there is no compositor, or it lacks a protocol, or the connection breaks.
 pub fn run(options: &PlayerOptions) -> Result<InterruptRun, PlayerError> {
     let connection = Connection::connect_to_env()?;
     let (globals, mut queue) = registry_queue_init::<Player>(&connection)?;
@@ -279,7 +278,7 @@ pub fn run(options: &PlayerOptions) -> Result<InterruptRun, PlayerError> {
         queue.blocking_dispatch(&mut player)?;
     }
     player.pacer.request_frame();
-    // Pressed is the window that has the focus: one that was seen.
+    // Presses go to the window with the focus, so the window must be shown first.
     while player.shown.is_empty() && !player.closed {
         player.turn(&mut queue)?;
     }

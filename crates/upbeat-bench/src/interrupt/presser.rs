@@ -1,4 +1,4 @@
-//! The user's finger: a thread with a connection of its own that presses at random times.
+//! Simulates a user: a thread with a connection of its own that presses at random times.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, channel};
@@ -14,12 +14,12 @@ use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 /// Time between two presses: long enough for the compositor to count the gesture as over (400 ms) and for the client to
 /// fill its queue again.
 const PAUSE: Range<Span> = Span::from_millis(700)..Span::from_millis(950);
-/// How long it is held down: a short tap.
+/// Time from press to release: a short tap.
 const HELD: Span = Span::from_millis(40);
-/// The golden section: multiples of it are spread most evenly over a unit.
+/// The golden ratio: the fractional parts of its multiples are spread as evenly as possible.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// The client's side of the finger.
+/// Handle of the thread.
 #[derive(Debug)]
 pub(super) struct Presser {
     /// When each press was sent.
@@ -28,9 +28,9 @@ pub(super) struct Presser {
 }
 
 impl Presser {
-    /// Starts to press, so many times. `None`: the compositor does not have the virtual device. `before`: another press,
-    /// made between any two and before the first, for what can only be pressed when something else was.
-    /// `interval`: of the display.
+    /// Starts `count` presses; `None` if the compositor lacks the virtual device. `before` is another press that comes
+    /// before each press, for an effect that needs it (the overview must be open to be closed). `interval` is the
+    /// display's.
     pub(super) fn start(
         press: Press,
         before: Option<Press>,
@@ -66,7 +66,7 @@ impl Presser {
         Some(Presser { presses, thread })
     }
 
-    /// Whether it has pressed as often as it was asked to, and the last press was given time to be answered.
+    /// Whether all presses were sent, and the last had time for an answer.
     pub(super) fn is_done(&self) -> bool {
         self.thread.is_finished()
     }
@@ -77,7 +77,7 @@ impl Presser {
     }
 }
 
-/// Presses and lets go. When it pressed; `None` if the connection is lost.
+/// Presses and releases. Returns the time of the press; `None` if the connection is lost.
 fn tap(device: &mut Device) -> Option<Instant> {
     let at = MonotonicClock.now();
     let pressed = device.press(true);
@@ -85,9 +85,9 @@ fn tap(device: &mut Device) -> Option<Instant> {
     (pressed && device.press(false)).then_some(at)
 }
 
-/// When to press, from the beginning on: random refreshes, and in each a place that is as far as can be from those of the
-/// presses before it, so that a hundred presses meet every phase of the display. Random places would make the median of
-/// so many uncertain by a millisecond.
+/// Times of the presses since the start: random refreshes, and in each a phase as far as possible from the phases of
+/// the presses before. So a hundred presses cover every phase of the display. With random phases the median would be
+/// uncertain by a millisecond.
 fn times(count: usize, interval: Span, seed: u64) -> Vec<Span> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let nanos = interval.as_nanos().max(1);

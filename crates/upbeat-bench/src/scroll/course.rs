@@ -1,4 +1,4 @@
-//! What fingers and wheels do, and when.
+//! Scripted input: scroll events of fingers and wheels, with their times.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,40 +10,40 @@ use upbeat_timing::input_prediction::Sample;
 use upbeat_timing::scroll::{NOTCH_DISTANCE, WHEEL_TURN};
 use upbeat_timing::time::{Instant, Span};
 
-/// How often fingers report where they are at a constant speed: 125 times a second, as many touchpads do.
+/// Time between two reports of fingers at a constant speed: 125 a second, as on many touchpads.
 const REPORT: Span = Span::from_millis(8);
-/// Who holds still for so long before the fingers are lifted throws nothing.
+/// Fingers that rest this long before they are lifted start no fling.
 const HELD: Span = Span::from_millis(80);
-/// Two turns of a wheel, as fast as people turn it, and how often before a pause.
+/// Time between two notches of a wheel, as fast as people turn it, and the number of notches before a pause.
 const NOTCH: Span = Span::from_millis(90);
 const NOTCHES: u32 = 8;
-/// After that the next begins.
+/// Pause between two turns of the wheel.
 const WHEEL_PAUSE: Span = Span::from_millis(700);
-/// After a stroke of a recording its fling has come to rest.
+/// Pause after a recorded stroke, so that its fling has come to rest.
 const STROKE_PAUSE: Span = Span::from_millis(2_500);
-/// A finger of a touch screen.
+/// Id of the only touch point.
 const FINGER: u32 = 0;
-/// From here on a view moves by more than a pixel in each refresh of any usual display, in pixels per second.
+/// Lowest speed in pixels per second at which a view moves in each refresh of any usual display.
 const MOVES: f64 = 100.0;
-/// Samples that are further apart are no motion that each refresh could show.
+/// Longest gap between two samples of a motion that every refresh can show.
 const CLOSE: Span = Span::from_millis(20);
-/// What comes right after a beginning is not seen in each refresh yet.
+/// Time after the beginning of a motion in which some refreshes may not show it yet.
 const BEGINS: Span = Span::from_millis(50);
 
-/// What scrolls.
+/// Device and motion of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScrollInput {
-    /// Fingers on a touchpad, at this speed in pixels per second; upwards if it is negative.
+    /// Fingers on a touchpad, at this speed in pixels per second; negative is up.
     Speed(f64),
-    /// A wheel, turned eight times in a row.
+    /// A wheel, turned by eight notches in a row.
     Wheel,
-    /// A recorded finger on a screen.
+    /// A recorded finger on a touch screen.
     Touch(PathBuf),
     /// Recorded fingers on a touchpad.
     Touchpad(PathBuf),
 }
 
-/// Not an input.
+/// The text is no valid input.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a speed in pixels per second, `wheel`, `touch=FILE` or `touchpad=FILE`, found `{0}`")]
 pub struct CourseError(String);
@@ -78,22 +78,23 @@ impl fmt::Display for ScrollInput {
     }
 }
 
-/// What is done, each thing so long after the beginning.
+/// Input events of a run, with their times since its start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Course {
     pub events: Vec<(Span, InputEvent)>,
-    /// How long after the last of them it is over.
+    /// Time from the last event to the end of the run.
     pub end: Span,
-    /// From when to when each refresh is to show the document elsewhere.
+    /// Intervals in which each refresh must show the document at a new position.
     pub moving: Vec<(Span, Span)>,
-    /// How far it goes while the fingers are down, in pixels, whatever the direction.
+    /// Distance with fingers down, in pixels, in any direction.
     pub way: f64,
-    /// For how long.
+    /// Time with fingers down.
     pub lasting: Span,
 }
 
 impl Course {
-    /// Of an input: `lasting` of a constant speed with pauses of `pause` after each second, or a recording, on a window of this size.
+    /// The course of an input: `lasting` at a constant speed with a `pause` after each second, or a recording, on a
+    /// window of this size.
     ///
     /// # Errors
     /// If a recording cannot be read.
@@ -138,15 +139,15 @@ impl Course {
                 course.lasting += NOTCH;
                 course.way += WHEEL_TURN;
             }
-            // What glides after the last is still faster than a pixel a refresh when the next would come.
+            // After the last notch the view glides on, faster than a pixel a refresh until the next notch would come.
             course.moving.push((from + BEGINS, at));
             at += WHEEL_PAUSE;
         }
         course
     }
 
-    /// The strokes of a recording, one after another, until so much time has passed. A finger on a screen of this size keeps to
-    /// it: what would leave it begins anew.
+    /// The strokes of a recording, one after another, until `lasting` has passed. On a touch screen a stroke is scaled
+    /// and placed so that it stays on the screen.
     fn recorded(recording: &Recording, lasting: Span, screen: Option<(usize, usize)>) -> Self {
         let mut course = Course { end: STROKE_PAUSE, ..Course::default() };
         let mut begin = Span::ZERO;
@@ -198,7 +199,7 @@ impl Course {
         last
     }
 
-    /// It went `dy` between two samples.
+    /// Adds a movement by `dy` between two samples.
     fn note(&mut self, begin: Span, first: Instant, (before, at): (Instant, Instant), dy: f64) {
         let (from, to) = (begin + (before - first), begin + (at - first));
         self.way += dy.abs();
@@ -212,7 +213,7 @@ impl Course {
         }
     }
 
-    /// The same right instead of down, and left instead of up.
+    /// The same course with swapped axes: right instead of down, left instead of up.
     #[must_use]
     pub fn turned(mut self) -> Self {
         for (_, event) in &mut self.events {
@@ -225,7 +226,7 @@ impl Course {
         self
     }
 
-    /// When fingers on a touchpad said how far they had gone by then, so long after the beginning and in pixels down or right.
+    /// Time of each touchpad report since the start, and the distance so far, in pixels down or right.
     pub fn reports(&self) -> impl Iterator<Item = (Span, f64)> + '_ {
         self.events.iter().scan(0.0, |gone, (at, event)| {
             if let InputEvent::FingersScroll { dx, dy } = event {
@@ -235,7 +236,7 @@ impl Course {
         })
     }
 
-    /// When it began, by when it moves first (`ScrollRun::moving`).
+    /// Start of the course, from the start of its first motion (`ScrollRun::moving`).
     pub fn began(&self, moves: Instant) -> Option<Instant> {
         self.moving.first().map(|(from, _)| moves - *from)
     }
@@ -246,7 +247,7 @@ impl Course {
     }
 }
 
-/// Pairs of samples, and how far the document goes down from one to the other: along whichever axis the stroke goes further.
+/// Pairs of consecutive samples, and the document's movement between them: along the axis with the longer way.
 fn steps(stroke: &[Sample]) -> impl Iterator<Item = (Sample, Sample, f64)> + '_ {
     let range = |along: fn(&Sample) -> f64| {
         let at = stroke.iter().map(along);

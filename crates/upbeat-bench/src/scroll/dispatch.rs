@@ -1,4 +1,4 @@
-//! The client's events.
+//! Wayland events of the scroll client.
 
 use wayland_client::delegate_noop;
 use wayland_client::protocol::{
@@ -50,7 +50,7 @@ hear!(Page: WlBuffer, usize, |page, _, event, index, _| {
     }
 });
 
-// The background's, which is never drawn again.
+// The buffer of the background, which is never drawn again.
 hear!(Page: WlBuffer, (), |_, _, _, _, _| {});
 
 hear!(Page: WlPointer, (), |page, _, event, _, _| page.pointer.push(event));

@@ -1,4 +1,4 @@
-//! The runs: the same fingers with each way to scroll, each in a session of its own.
+//! The runs of `upbeat bench scroll`: the same input with each way to scroll, each in its own session.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,18 +14,19 @@ use crate::run::{BenchError, Displays, Folder, output_records};
 use upbeat_timing::record::FrameRecord;
 use upbeat_timing::time::{Instant, Span};
 
-/// What to compare.
+/// Dimensions to compare: every combination is a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ScrollBenchOptions {
-    /// What scrolls: speeds in pixels per second (up if negative), `wheel`, `touch=FILE`, `touchpad=FILE`; the files are recordings
+    /// Inputs: speeds in pixels per second (up if negative), `wheel`, `touch=FILE`, `touchpad=FILE`; the files are
+    /// recordings
     #[arg(long, value_name = "INPUT", value_delimiter = ',', allow_hyphen_values = true,
           default_values = ["100", "1000", "5000", "wheel"])]
     pub input: Vec<ScrollInput>,
-    /// Who moves the document
+    /// Ways to scroll: `view`, `viewport`, `frames`
     #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',',
           default_values_t = [ScrollMode::View, ScrollMode::Viewport, ScrollMode::Frames])]
     pub mode: Vec<ScrollMode>,
-    /// Lengths of the view from its near edge to the end of what is rendered ahead
+    /// Distance from the view's near edge to the end of the content rendered ahead, in lengths of the view
     #[arg(long, value_name = "VIEWS", value_delimiter = ',', default_values_t = [1.5, 2.0, 2.5])]
     pub n: Vec<f64>,
     /// How long each run scrolls
@@ -34,41 +35,41 @@ pub struct ScrollBenchOptions {
     /// Seconds of rest after each second at a constant speed
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     pub pause: f64,
-    /// What rendering one window takes, in milliseconds
+    /// Time to render one window, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 4.0)]
     pub cost: f64,
-    /// Show the document where the fingers were last, not where they will be. With `--record` and a speed: how old that is
+    /// Show the document at the fingers' last report, without prediction. With `--record` and a speed: also measure its
+    /// age
     #[arg(long)]
     pub unpredicted: bool,
     /// Scroll right and left instead of down and up
     #[arg(long)]
     pub across: bool,
-    /// Record what is seen and count blank rows. Recording costs time: drops are counted, and not to be believed
+    /// Record the output and count blank rows. Recording costs time, so the drops of such a run mean nothing
     #[arg(long)]
     pub record: bool,
-    /// What the outputs are
+    /// Backend of the sessions
     #[arg(long, value_enum, default_value_t)]
     pub backend: Displays,
-    /// The display
+    /// Size of the display
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720")]
     pub size: String,
-    /// Its rate
+    /// Refresh rate of the display
     #[arg(long, value_name = "HZ", default_value_t = 60.0)]
     pub refresh: f64,
-    /// Who draws
+    /// Renderer of the compositor
     #[arg(long, value_name = "NAME")]
     pub renderer: Option<String>,
 }
 
-/// All runs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ScrollReport {
-    /// In the order in which they were made.
+    /// In the order of execution.
     pub runs: Vec<ScrollRun>,
 }
 
 impl ScrollBenchOptions {
-    /// Makes every run, one after another; `progress` is told of each before it begins.
+    /// Makes every run, one after another; `progress` is called before each.
     ///
     /// # Errors
     /// If a session cannot be started, or ends without figures.
@@ -150,7 +151,7 @@ impl ScrollBenchOptions {
     }
 }
 
-/// For people.
+/// A text table of the runs, one line each.
 pub fn table(runs: &[ScrollRun]) -> String {
     let mut text = String::from(
         "input       mode        N  frames/s  formula  commits/s  render ms  wake-ups/frame  client ms/screen  \

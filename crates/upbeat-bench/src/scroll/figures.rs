@@ -1,4 +1,4 @@
-//! What came of a run.
+//! Figures of a scroll run.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,64 +10,66 @@ use upbeat_timing::time::{Instant, Span};
 pub struct ScrollRun {
     /// A speed in pixels per second, `wheel`, or a recording.
     pub input: String,
-    /// Who moves the document: `view`, `viewport` or `frames`.
+    /// How the document is moved: `view`, `viewport` or `frames`.
     pub mode: String,
-    /// Lengths of the view from its near edge to the end of what is rendered ahead; 1 where each frame is rendered.
+    /// Distance from the view's near edge to the end of the content rendered ahead, in lengths of the view; 1 where
+    /// each frame is rendered.
     pub n: f64,
-    /// Pixels per second while the fingers are down.
+    /// Pixels per second with fingers down.
     pub speed: f64,
-    /// What a render took, from being wanted to its commit: the middle of them.
+    /// Median time of a render, from the request to its commit.
     pub render_ms: f64,
-    /// Renders.
+    /// Number of renders.
     pub renders: u64,
-    /// The same in a second of motion.
+    /// Renders per second of motion.
     pub client_fps: f64,
-    /// What they should be: `v / ((N − 1) H − v t)`; `None` where a render takes as long as what lies ahead lasts.
+    /// Expected renders per second: `v / ((N − 1) H − v t)`; `None` if a render takes longer than the content ahead
+    /// lasts.
     pub formula_fps: Option<f64>,
-    /// Commits of the client in a second of motion.
+    /// Commits of the client per second of motion.
     pub commits_per_s: f64,
-    /// Rows of the window that showed no row of the document, in all recorded pictures; `None`: nothing was recorded.
+    /// Rows of the window without a row of the document, in all recorded images; `None` without a recording.
     pub blank_rows: Option<u64>,
-    /// Pictures that were recorded.
+    /// Number of recorded images.
     pub pictures: u64,
-    /// Where input is not predicted and the speed is constant, from the newest report of the fingers that a picture shows to its
-    /// light: the middle of all pictures.
+    /// From the newest report that an image shows to its light: the median of all images. Only without prediction and
+    /// at a constant speed.
     #[serde(default)]
     pub sample_to_light_ms: Option<f64>,
-    /// Where fingers on a touchpad scroll: how far from where they are at its light each picture shows the document, in pixels: 95 of
-    /// 100 pictures are no further off.
+    /// Distance between the document's position in an image and the fingers' position at its light, in pixels: the 95th
+    /// percentile. Only for fingers on a touchpad.
     #[serde(default)]
     pub position_error_px: Option<f64>,
-    /// From when the content of a frame was chosen to its light: the middle of them.
+    /// Median time from a frame's latch to its light.
     #[serde(default)]
     pub latched_to_light_ms: Option<f64>,
-    /// How often what was there ran out before more came.
+    /// How often the view reached the end of the rendered content.
     pub stalls: u64,
-    /// Refreshes in which the fingers moved and nothing new was shown.
+    /// Refreshes without a change while the fingers moved.
     pub drops: u64,
-    /// The same in a second of motion.
+    /// Drops per second of motion.
     pub drops_per_s: f64,
-    /// Of those, by what the frame log says of the frames that were late.
+    /// Causes of late frames from the frame log, with their numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late_because: Vec<(String, u64)>,
-    /// How often the client woke up for each frame that it rendered.
+    /// Wake-ups of the client for each rendered frame.
     pub client_wakeups_per_frame: f64,
-    /// How often the compositor woke up in a second of the run.
+    /// Wake-ups of the compositor per second of the run.
     pub compositor_wakeups_per_s: Option<f64>,
-    /// CPU time of the client for each length of the view that was scrolled over.
+    /// CPU time of the client for each scrolled length of the view.
     pub client_cpu_ms_per_screen: f64,
-    /// The same of the compositor, its input included.
+    /// CPU time of the compositor for each scrolled length of the view, including its input.
     pub compositor_cpu_ms_per_screen: Option<f64>,
-    /// Lengths of the view that were scrolled over while the fingers were down.
+    /// Lengths of the view that were scrolled with fingers down.
     pub screens: f64,
-    /// What the client's buffers take.
+    /// Memory of the client's buffers.
     pub buffer_megabytes: f64,
-    /// From when to when each refresh was to show the document elsewhere.
+    /// Intervals in which each refresh must show the document at a new position.
     pub moving: Vec<(Instant, Instant)>,
 }
 
 impl ScrollRun {
-    /// Counts the refreshes that the frame log says were missed while the fingers moved.
+    /// Counts the refreshes that were missed while the fingers moved, from the frame log.
     pub(super) fn count_drops(&mut self, records: &[FrameRecord]) {
         let mut shown: Vec<(Instant, u64, Span)> = records
             .iter()
@@ -92,8 +94,8 @@ impl ScrollRun {
         self.late_because = late.into_iter().collect();
     }
 
-    /// How old what the fingers said last was in each picture: `tops` is when it was seen and how far it had gone, and `reports`
-    /// when they said that it had gone so far.
+    /// Computes the age of the newest finger report in each image. `tops` has time and document position of each image,
+    /// `reports` has time and finger position of each report.
     pub(super) fn note_age(&mut self, tops: &[(Instant, f64)], reports: &[(Instant, f64)], records: &[FrameRecord]) {
         let is_in = |at: Instant| self.moving.iter().any(|(from, to)| (*from..*to).contains(&at));
         let age = |(seen, way): &(Instant, f64)| {
@@ -108,7 +110,7 @@ impl ScrollRun {
         self.latched_to_light_ms = middle(waits.collect());
     }
 
-    /// How far from the fingers each picture was: `tops` and `reports` as above.
+    /// Computes the distance between document and fingers in each image; parameters as in [`Self::note_age`].
     pub(super) fn note_error(&mut self, tops: &[(Instant, f64)], reports: &[(Instant, f64)]) {
         let is_in = |at: Instant| self.moving.iter().any(|(from, to)| (*from..*to).contains(&at));
         let error = |(seen, way): &(Instant, f64)| {
@@ -122,14 +124,15 @@ impl ScrollRun {
         self.position_error_px = errors.get((errors.len() * 95 / 100).min(errors.len().saturating_sub(1))).copied();
     }
 
-    /// What the formula says of a view of `height`: nothing where a render takes as long as what lies ahead lasts.
+    /// Renders per second that the formula predicts for a view of `height`; `None` if a render takes longer than the
+    /// content ahead lasts.
     pub(super) fn formula(&self, height: f64) -> Option<f64> {
         let left = (self.n - 1.0) * height - self.speed * self.render_ms / 1e3;
         (left > 0.0).then(|| self.speed / left)
     }
 }
 
-/// What is shown is on whole pixels.
+/// Tolerance, because the compositor shows the document at whole pixels.
 const HALF_A_PIXEL: f64 = 0.5;
 
 fn middle(mut spans: Vec<Span>) -> Option<f64> {

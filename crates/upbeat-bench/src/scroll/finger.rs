@@ -1,4 +1,4 @@
-//! The fingers: a thread that says to the session what they do, by its private socket.
+//! Plays a course: a thread that sends input events to the session by its private socket.
 
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use upbeat_record::ipc::message::input::InputEvent;
 use upbeat_record::ipc::{Client, find_socket};
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// Before everybody else who is no real-time program.
+/// Higher priority than every program without a real-time class.
 const NICENESS: i32 = -15;
 
-/// Fingers that do nothing yet.
+/// A connection for input, with the pointer in place.
 #[derive(Debug)]
 pub(super) struct Hand(Client);
 
 impl Hand {
-    /// The pointer is over `middle` of the output. `None`: this session has no such socket.
+    /// Moves the pointer to `middle` of the output; `None` if the session has no private socket.
     pub fn over(middle: (f64, f64)) -> Option<Hand> {
         let mut session = Client::connect(&find_socket(|name| std::env::var_os(name)).ok()?).ok()?;
         let event = InputEvent::PointerMove { x: middle.0, y: middle.1 };
@@ -26,18 +26,18 @@ impl Hand {
     }
 }
 
-/// Fingers that are under way.
+/// Handle of the playing thread.
 #[derive(Debug)]
 pub(super) struct Finger {
     thread: JoinHandle<Option<Instant>>,
 }
 
 impl Finger {
-    /// Begins.
     pub fn start(Hand(mut session): Hand, course: Course) -> Option<Finger> {
         let mut send = move |event: InputEvent| session.ask(Request::Input { events: vec![event] }).is_ok();
         let play = move || {
-            // A client that renders must not hold them up: a hand does not wait for a CPU. Without the permission it does.
+            // A rendering client must not delay the input, because a real hand does not wait for a CPU. Without the
+            // permission it may.
             let _ = rustix::process::setpriority_process(None, NICENESS);
             let began = MonotonicClock.now();
             let mut last = Span::ZERO;
@@ -55,12 +55,12 @@ impl Finger {
         Some(Finger { thread })
     }
 
-    /// Whether all is done.
+    /// Whether the course has ended.
     pub fn is_done(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// When it began; `None` if the session was lost.
+    /// Start of the course; `None` if the session was lost.
     pub fn began(self) -> Option<Instant> {
         self.thread.join().ok().flatten()
     }

@@ -1,24 +1,25 @@
-//! `upbeat bench scroll`: a long document, scrolled by the compositor (`view`), by its client with a viewport committed at each
-//! refresh (`viewport`), and by rendering each frame (`frames`); the same fingers, the same pixels.
+//! `upbeat bench scroll`: compares three ways to scroll a long document, with the same input and the same pixels. The
+//! compositor moves it (`view`), the client commits a viewport at each refresh (`viewport`), or the client renders each
+//! frame (`frames`).
 //!
 //! ```text
 //!  [driver] ── starts ──▶ upbeat --backend headless … ── starts ──▶ upbeat bench scroller …      prints its figures
 //!      └── frame log: refreshes missed; recording: blank rows            └── fingers, by the session's private socket
 //! ```
 //!
-//! Each row of the document has a colour that says which it is, so that what a recording shows can be read. What is rendered
-//! costs what its pixels say, burned on a CPU as a toolkit does.
+//! Each row of the document has a colour that encodes its number, so that a recording can be decoded. Rendering costs
+//! CPU time in proportion to the pixels, as in a toolkit.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `course` | what the fingers do when (pure) |
-//! | `finger` | does it |
-//! | `options` | what the client is asked to do, and what it hears |
-//! | `page` | the client: window, its loop |
-//! | `scroller` | what is on the window, and its tiles |
-//! | `dispatch` | its events |
+//! | `course` | scripted input (pure) |
+//! | `finger` | plays a course |
+//! | `options` | the client's options, errors and state |
+//! | `page` | the client: its window and its loop |
+//! | `scroller` | the view and its tiles |
+//! | `dispatch` | the client's Wayland events |
 //! | `own_frames` | the client that renders each frame |
-//! | `figures` | what came of it |
+//! | `figures` | the figures of a run |
 //! | `seen` | blank rows in a recording |
 //! | `driver` | the runs |
 

@@ -1,4 +1,4 @@
-//! What the client is asked to play, why it cannot, and what it hears.
+//! Options, errors and state of the scroll client.
 
 use std::io;
 
@@ -10,20 +10,20 @@ use super::course::ScrollInput;
 use upbeat_client::ScrollError;
 use upbeat_lab::strokes::StrokeError;
 
-/// Who moves the document.
+/// How the document is moved
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScrollMode {
-    /// The compositor, by `upbeat_scroll_v1`.
+    /// By the compositor, with `upbeat_scroll_v1`
     View,
-    /// The client, which commits a viewport for each refresh.
+    /// By the client, which commits a viewport for each refresh
     Viewport,
-    /// The client, which renders each frame.
+    /// By the client, which renders each frame
     Frames,
 }
 
 impl ScrollMode {
-    /// As on the command line.
+    /// The value on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             ScrollMode::View => "view",
@@ -33,75 +33,73 @@ impl ScrollMode {
     }
 }
 
-/// What to play.
+/// Input and rendering of the client.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PageOptions {
-    /// Who moves the document
+    /// Way to scroll
     #[arg(long, value_enum)]
     pub mode: ScrollMode,
-    /// What scrolls: a speed in pixels per second, `wheel`, `touch=FILE` or `touchpad=FILE`
+    /// Input: a speed in pixels per second, `wheel`, `touch=FILE` or `touchpad=FILE`
     #[arg(long, allow_hyphen_values = true)]
     pub input: ScrollInput,
-    /// For how long
+    /// How long to scroll, in seconds
     #[arg(long, default_value_t = 10.0)]
     pub seconds: f64,
     /// Seconds of rest after each second at a constant speed
     #[arg(long, default_value_t = 0.0)]
     pub pause: f64,
-    /// What rendering one window takes, in milliseconds
+    /// Time to render one window, in milliseconds
     #[arg(long, default_value_t = 4.0)]
     pub cost: f64,
-    /// Lengths of the view from its near edge to the end of what is rendered ahead. A compositor that moves the view has
-    /// its own
+    /// Distance from the view's near edge to the end of the content rendered ahead, in lengths of the view. A
+    /// compositor that moves the view uses its own setting
     #[arg(long, default_value_t = 2.0)]
     pub n: f64,
-    /// Whether it is shown where the fingers will be
+    /// Whether to predict the fingers' position
     #[arg(long, action = clap::ArgAction::Set, default_value_t = true)]
     pub predicts: bool,
-    /// Whether it goes left and right instead of up and down
+    /// Whether to scroll left and right instead of up and down
     #[arg(long, action = clap::ArgAction::Set, default_value_t = false)]
     pub across: bool,
 }
 
-/// Why there are no figures.
+/// Why the client could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// No compositor.
+    /// No compositor could be reached.
     #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
     Connect(#[from] wayland_client::ConnectError),
     /// The compositor ended the connection at once.
     #[error("the compositor does not list its globals: {0}")]
     Registry(#[from] wayland_client::globals::GlobalError),
-    /// A protocol is missing.
+    /// The compositor lacks a protocol.
     #[error("the compositor lacks a protocol that scrolling needs: {0}")]
     Missing(#[from] BindError),
-    /// There is no way to scroll.
+    /// The compositor supports no way to scroll.
     #[error(transparent)]
     Scroll(#[from] ScrollError),
     /// The compositor does not move views.
     #[error("the compositor has no upbeat_scroll_v1: [scroll] views = false")]
     NoViews,
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Dispatch(#[from] wayland_client::DispatchError),
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Connection(#[from] wayland_client::backend::WaylandError),
-    /// No memory, or waiting failed.
+    /// No memory, or `poll` failed.
     #[error(transparent)]
     System(#[from] io::Error),
     /// The recording cannot be read.
     #[error(transparent)]
     Recording(#[from] StrokeError),
-    /// Input cannot be played.
+    /// The session's private socket cannot be used for input.
     #[error("the session has no private socket to play input with, or it was lost")]
     NoFinger,
-    /// Nothing came on screen.
+    /// No frame came on screen.
     #[error("the document was not shown within ten seconds")]
     NeverShown,
 }
 
-/// What the client knows. Events change it (`dispatch`); [`run`] acts.
+/// State of the client. `dispatch` updates it from events; [`run`] acts.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     pub configured: bool,

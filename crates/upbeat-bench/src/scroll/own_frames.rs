@@ -1,4 +1,5 @@
-//! A client that renders each frame: the same fingers and the same physics, and a picture of all that is seen for each refresh.
+//! A client that renders each frame: the same input and the same physics as a view, but a full picture for each
+//! refresh.
 
 use wayland_client::WEnum;
 use wayland_client::protocol::wl_pointer::{self, AxisSource};
@@ -13,7 +14,7 @@ use upbeat_timing::scroll::{
 };
 use upbeat_timing::time::Instant;
 
-/// The document as one picture after another.
+/// The document, drawn as full frames.
 #[derive(Debug)]
 pub(super) struct OwnFrames {
     surface: WlSurface,
@@ -23,19 +24,19 @@ pub(super) struct OwnFrames {
     size: (i64, i64),
     shown: (f64, f64),
     is_wheel: bool,
-    /// Where the finger was last.
+    /// Last touch position along the scroll axis.
     finger: Option<f64>,
     is_dirty: bool,
     predicts: bool,
-    /// It goes left and right.
+    /// Scrolls left and right.
     across: bool,
     pub tiles: Tiles,
-    /// Pictures that were drawn.
+    /// Number of drawn frames.
     pub frames: u64,
 }
 
 impl OwnFrames {
-    /// `tiles` are as large as the window. It begins at `first`, and goes left and right if it goes `across`.
+    /// `tiles` are as large as the window. The document begins at `first`; `across` scrolls left and right.
     pub fn new(
         surface: &WlSurface,
         pacer: FramePacer,
@@ -78,7 +79,7 @@ impl OwnFrames {
         }
     }
 
-    /// Whether it shows where the fingers will be.
+    /// Sets whether the client predicts the fingers' position.
     pub const fn predicting(mut self, predicts: bool) -> Self {
         self.predicts = predicts;
         self
@@ -126,7 +127,7 @@ impl OwnFrames {
         }
     }
 
-    /// Draws the next picture, if one is due.
+    /// Draws the next frame, if the document moves and a buffer is free.
     pub fn turn(&mut self) {
         while self.pacer.next_event().is_some() {}
         if !(self.machine.is_active() || self.is_dirty) || !self.tiles.has(1) {

@@ -1,4 +1,4 @@
-//! The client: a window full of a long document, scrolled in one of three ways while fingers are played.
+//! The scroll client: a window with a long document, scrolled in one of three ways while a course is played.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -22,19 +22,19 @@ use crate::process::{Usage, peer_of};
 use upbeat_client::memory::SharedMemory;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
-/// How long the first pictures may take.
+/// Longest wait for the first frames.
 const FIRST_LIGHT: Span = Span::from_seconds(10);
-/// After the pointer came.
+/// Pause after the pointer has entered the window.
 const SETTLES: Span = Span::from_millis(300);
-/// How a client renders that is told by when: after everybody else.
+/// Lower priority for a client whose renders have time, behind all other programs.
 const NICENESS: i32 = 10;
-/// A window that is not told how large it should be.
+/// Size if the compositor leaves it to the client.
 const SIZE: (i32, i32) = (640, 480);
 
-/// Plays, and counts.
+/// Plays the course, and returns the figures.
 ///
 /// # Errors
-/// If the session cannot do it, or the connection breaks.
+/// If the session lacks a protocol or input, or the connection breaks.
 pub fn run(options: &PageOptions) -> Result<ScrollRun, PageError> {
     let connection = Connection::connect_to_env()?;
     let (globals, mut queue) = registry_queue_init::<Page>(&connection)?;
@@ -72,14 +72,14 @@ fn play(
     let view = if options.across { width } else { height };
     let length = course.events.last().map_or(Span::ZERO, |(at, _)| *at) + course.end;
     let hand = Hand::over((width / 2.0, height / 2.0)).ok_or(PageError::NoFinger)?;
-    // What that brings about belongs to no finger.
+    // Events of the pointer's entry belong to no finger.
     go_on(queue, page, shows, MonotonicClock.now() + SETTLES)?;
     let compositor = peer_of(connection.backend().poll_fd()).ok();
     let usage = || Usage::of(compositor?).ok();
     let (before, cpu_before, counts_before) = (usage(), own_cpu(), shows.counts());
     let finger = Finger::start(hand, course.clone()).ok_or(PageError::NoFinger)?;
     if options.mode == ScrollMode::View {
-        // What is wanted has time. Where there is one CPU the compositor has it first then.
+        // Renders ahead have time, so the compositor goes first where there is only one CPU.
         let _ = rustix::process::setpriority_process(None, NICENESS);
     }
     let wake_ups = go_on(queue, page, shows, MonotonicClock.now() + length)?;
@@ -116,7 +116,7 @@ fn play(
     Ok(run)
 }
 
-/// Does what a client does until then. Returns how often it was woken up for that.
+/// Runs the client until `until`. Returns the number of its wake-ups.
 fn go_on(queue: &mut EventQueue<Page>, page: &mut Page, shows: &mut Shows, until: Instant) -> Result<u32, PageError> {
     let mut wake_ups = 0;
     while !page.closed && MonotonicClock.now() < until {
@@ -127,13 +127,13 @@ fn go_on(queue: &mut EventQueue<Page>, page: &mut Page, shows: &mut Shows, until
     Ok(wake_ups)
 }
 
-/// CPU time of this thread: the fingers have one of their own.
+/// CPU time of this thread, without the playing thread.
 fn own_cpu() -> Span {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Span::from_nanos(time.tv_sec * NANOS_PER_SECOND + time.tv_nsec)
 }
 
-/// A window that fills the output.
+/// Opens a fullscreen window.
 fn open(globals: &GlobalList, handle: &QueueHandle<Page>) -> Result<(WlSurface, WlShm), BindError> {
     let compositor: WlCompositor = globals.bind(handle, 4..=6, ())?;
     let shm: WlShm = globals.bind(handle, 1..=1, ())?;
@@ -150,7 +150,7 @@ fn open(globals: &GlobalList, handle: &QueueHandle<Page>) -> Result<(WlSurface, 
     Ok((surface, shm))
 }
 
-/// What is seen where nothing of the document is.
+/// Commits a background for the area without rendered content.
 fn background(
     globals: &GlobalList,
     handle: &QueueHandle<Page>,

@@ -1,4 +1,4 @@
-//! What is on the window: a view with its tiles, or one picture after another.
+//! Content of the window: a view with its tiles, or one full frame after another.
 
 use wayland_client::globals::GlobalList;
 use wayland_client::protocol::{wl_shm::WlShm, wl_surface::WlSurface};
@@ -12,15 +12,15 @@ use upbeat_client::{
 };
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// Rows of the document, or columns: each has a colour of its own.
+/// Rows (or columns) of the document: each has a colour of its own.
 const ROWS: i64 = 10_000_000;
-/// Where it begins.
+/// First visible row, in the middle of the document.
 pub(super) const FIRST: i64 = 5_000_000;
-/// Tiles for one length of the window.
+/// Tiles in one length of the window.
 const TILES: i64 = 4;
-/// What may be rendered at once, in pixels: more than four windows of any usual size.
+/// Most pixels that may be rendered at once: more than four windows of any usual size.
 const BUDGET: i64 = 40_000_000;
-/// Pictures of a client that renders each frame.
+/// Buffers of a client that renders each frame.
 const FRAMES: usize = 4;
 
 /// A view and its tiles.
@@ -29,14 +29,14 @@ pub(super) struct Scroller {
     contents: Vec<ContentId>,
     ring: TileRing,
     tiles: Tiles,
-    /// It goes left and right.
+    /// Scrolls left and right.
     across: bool,
-    /// What is wanted and was not rendered yet, since when.
+    /// The newest demand that is not yet rendered, and its arrival.
     due: Option<(Demand, Instant)>,
     counts: Counts,
 }
 
-/// What was done so far.
+/// Counters since the start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     pub renders: u64,
@@ -46,7 +46,7 @@ pub(super) struct Counts {
     pub took: Vec<Span>,
 }
 
-/// What is on the window.
+/// Content of the window.
 pub(super) enum Shows {
     Scroller(Box<Scroller>),
     Frames(Box<OwnFrames>),
@@ -157,7 +157,7 @@ impl Shows {
         }
         let tile = if across { (width / TILES, height) } else { (width, height / TILES) };
         let (along, beside) = if across { (width, height) } else { (height, width) };
-        // What is ahead and a third of it behind, twice as much of that where it is fast, and the view.
+        // The view, the content ahead and a third of it behind, with twice as much ahead at high speed.
         let most = (along as f64 * (1.0 + (options.n - 1.0).max(3.0) * 4.0 / 3.0)) as i64 * beside;
         let slots = TileRing::slots_for(most.min(BUDGET), (width, height), tile);
         let contents = (0..slots).map(|_| view.add_content()).collect::<Result<Vec<_>, _>>()?;
@@ -179,7 +179,7 @@ impl Shows {
         let (x, y) = if across { (FIRST, 0) } else { (0, FIRST) };
         view.scroll_to(x as i32, y as i32, false, 1);
         let pixels = (tile.0 as usize, tile.1 as usize);
-        // A tile that is replaced is free only after the picture in its place was shown.
+        // Twice as many tiles as slots: a replaced tile is released only after the new picture in its slot was shown.
         let tiles = Tiles::new(shm, pixels, slots * 2, cost(1.0 / TILES as f64), handle)?.across(across);
         let (due, counts, ring) = (None, Counts::default(), TileRing::new(tile, slots));
         Ok(Shows::Scroller(Box::new(Scroller { view, contents, ring, tiles, across, due, counts })))

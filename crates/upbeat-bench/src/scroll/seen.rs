@@ -1,4 +1,4 @@
-//! What a recording shows of the document: rows, and rows that are none.
+//! Reads the document's rows from a recording, and counts blank rows.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -9,24 +9,24 @@ use upbeat_record::pixels::PixelBuffer;
 use upbeat_record::recording::stream::StreamReader;
 use upbeat_timing::time::Instant;
 
-/// What is seen where nothing of the document is: a row that no document has.
+/// Colour of the window without content: not the colour of any row.
 pub(super) const BACKGROUND: u32 = 0x00ff_00ff;
-/// The part of a pixel that is a colour.
+/// Mask without the alpha channel.
 const COLOUR: u32 = 0x00ff_ffff;
 
-/// What was seen.
+/// Content of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     pub pictures: u64,
     pub blank: u64,
-    /// When each picture was first seen, and the row of the document at its top, or the column at its left.
+    /// First light of each image, and the document's row at its top (or column at its left).
     pub tops: Vec<(Instant, i64)>,
 }
 
-/// Reads a recording: pictures that were on screen between the beginning and the end of a run.
+/// Reads the images of a recording whose first light is between `from` and `to`.
 ///
 /// # Errors
-/// If it cannot be read, or breaks off.
+/// If the file cannot be read, or breaks off.
 pub(super) fn read(recording: &Path, from: Instant, to: Instant, across: bool) -> Result<Seen, PixelError> {
     let file = File::open(recording).map_err(|source| PixelError::File { path: recording.to_owned(), source })?;
     let mut reader = StreamReader::new(BufReader::new(file))?;
@@ -41,15 +41,15 @@ pub(super) fn read(recording: &Path, from: Instant, to: Instant, across: bool) -
     reader.tally().map(|_| seen).ok_or(PixelError::CutOff)
 }
 
-/// The row of the document that is seen there, or the column.
+/// The document's row (or column) at row `at` of the image.
 fn row(pixels: &PixelBuffer, at: usize, across: bool) -> u32 {
     let (width, height) = (pixels.width.max(0) as usize, pixels.height.max(0) as usize);
-    // Away from the pointer, which is in the middle.
+    // Read near the edge, because the pointer is in the middle.
     let (x, y) = if across { (at, height / 8) } else { (width / 8, at) };
     pixels.pixels.get(y * width + x).map_or(BACKGROUND, |pixel| pixel & COLOUR)
 }
 
-/// Rows, or columns, that are not the one after that before them: blank, or of another place.
+/// Number of rows (or columns) that do not continue the row before them: blank, or from another place.
 fn blank_rows(pixels: &PixelBuffer, across: bool) -> u64 {
     let at = |place: usize| row(pixels, place, across);
     let is_wrong = |place: &usize| at(*place) == BACKGROUND || (*place > 0 && at(*place) != at(*place - 1) + 1);

@@ -1,4 +1,4 @@
-//! The client's pixels: tiles of one size, drawn at a price.
+//! The scroll client's tiles: buffers of one size, drawn at a given CPU cost.
 
 use std::collections::VecDeque;
 use std::os::fd::AsFd as _;
@@ -10,21 +10,21 @@ use crate::client::fill_up;
 use upbeat_client::memory::SharedMemory;
 use upbeat_timing::time::Span;
 
-/// Buffers of one size, and which of them the compositor does not have.
+/// Buffers of one size, and the free ones among them.
 #[derive(Debug)]
 pub(super) struct Tiles {
     memory: SharedMemory,
     size: (usize, usize),
     buffers: Vec<WlBuffer>,
     free: VecDeque<usize>,
-    /// What drawing one takes at least.
+    /// Least CPU time to draw a tile.
     cost: Span,
-    /// They are beside each other, not below.
+    /// Tiles lie beside each other instead of below.
     across: bool,
 }
 
 impl Tiles {
-    /// `count` of them.
+    /// Allocates `count` tiles of `size` pixels.
     pub fn new<State>(
         shm: &WlShm,
         size: (usize, usize),
@@ -48,23 +48,23 @@ impl Tiles {
         Ok(Tiles { memory, size, buffers, free: (0..count).collect(), cost, across: false })
     }
 
-    /// The same of a document that goes left and right: its columns have colours, not its rows.
+    /// Sets the scroll axis: across, columns have colours, not rows.
     pub const fn across(mut self, across: bool) -> Self {
         self.across = across;
         self
     }
 
-    /// The compositor gave one back.
+    /// Handles `wl_buffer.release` of a tile.
     pub fn released(&mut self, index: usize) {
         self.free.push_back(index);
     }
 
-    /// Whether there are so many.
+    /// Whether `count` tiles are free.
     pub fn has(&self, count: usize) -> bool {
         self.free.len() >= count
     }
 
-    /// Rows of the document from `first` on, or columns, drawn.
+    /// Draws the document's rows (or columns) from `first` on into a free tile.
     pub fn draw(&mut self, first: i64) -> Option<WlBuffer> {
         let index = self.free.pop_front()?;
         let (width, height) = self.size;
@@ -80,7 +80,7 @@ impl Tiles {
         self.buffers.get(index).cloned()
     }
 
-    /// What they take, in megabytes.
+    /// Memory of all tiles, in megabytes.
     pub fn megabytes(&self) -> f64 {
         self.memory.bytes() as f64 / 1e6
     }

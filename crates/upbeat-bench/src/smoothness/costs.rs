@@ -1,41 +1,40 @@
-//! What the frames cost: the same for the bench, for the simulator and for `examples/game`.
+//! Frame costs, shared by the bench, the simulator and `examples/game`.
 
 use upbeat_lab::load::synthetic::MIXES;
 use upbeat_lab::load::{self, Load, Wanted};
 use upbeat_timing::time::{NANOS_PER_SECOND, Span};
 
-/// What to play.
+/// The load of a game.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CostOptions {
     /// The load: a letter of the simulator's (A to F), or a trace (CSV)
     #[arg(long, value_name = "LOAD", default_value = "A")]
     pub load: String,
-    /// Frames to draw
+    /// Number of frames to draw
     #[arg(long, default_value_t = 3600)]
     pub frames: usize,
     /// Seed of the costs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The display's rate, which costs are a share of
+    /// The display's rate: costs are a share of its interval
     #[arg(long, value_name = "HZ", default_value_t = 60.0)]
     pub refresh: f64,
 }
 
-/// There is no such load.
+/// The load does not exist.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no load `{load}`: A to F, or the path of a trace ({why})")]
+#[error("there is no load `{load}`: expected A to F, or the path of a trace ({why})")]
 pub struct NoLoad {
     load: String,
     why: String,
 }
 
 impl CostOptions {
-    /// The interval of the display.
     pub fn interval(&self) -> Span {
         Span::from_nanos((NANOS_PER_SECOND as f64 / self.refresh) as i64)
     }
 
-    /// The costs, and the load's name.
+    /// The costs with the load's name.
     ///
     /// # Errors
     /// If it is neither a load of the simulator nor a trace that can be read.

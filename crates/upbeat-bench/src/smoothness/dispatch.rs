@@ -1,4 +1,4 @@
-//! The game's events.
+//! Wayland events of the game.
 
 use wayland_client::delegate_noop;
 use wayland_client::protocol::{
@@ -46,7 +46,7 @@ hear!(Game: WlBuffer, usize, |game, _, event, index, _| {
 hear!(Game: WlCallback, (), |game, _, event, _, handle| {
     if let wl_callback::Event::Done { callback_data } = event {
         let now = MonotonicClock.now();
-        // Milliseconds that wrap; near now, on either side.
+        // The callback's time is in milliseconds and wraps: take the value nearest to now.
         let millis = (now.as_nanos() / 1_000_000) as u32;
         let since = Span::from_millis(i64::from(millis.wrapping_sub(callback_data) as i32));
         let represents = Instant::from_nanos(now.as_nanos() / 1_000_000 * 1_000_000) - since;

@@ -1,4 +1,5 @@
-//! The runs: the same costs by vsync and ahead, each in a fresh session, beside the simulator's figures.
+//! The runs of `upbeat bench smoothness`: the same costs by vsync and ahead, each in a fresh session, beside the
+//! simulator's figures.
 
 use std::fmt::{self, Write as _};
 use std::num::ParseFloatError;
@@ -16,13 +17,13 @@ use crate::statistics::in_a_row;
 use upbeat_lab::animation::{AnimationPolicy, run as simulate};
 use upbeat_timing::frames::{AheadSettings, Recorder};
 
-/// What to compare.
+/// Dimensions to compare: every combination is a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SmoothnessOptions {
     /// Loads: letters of the simulator's (A to F) or traces (CSV)
     #[arg(long, value_name = "LOAD", value_delimiter = ',', default_values = ["A"])]
     pub load: Vec<String>,
-    /// Every trace of a folder, too
+    /// Also every trace of a folder
     #[arg(long, value_name = "FOLDER")]
     pub traces: Option<PathBuf>,
     /// Buffers to draw ahead with
@@ -31,17 +32,17 @@ pub struct SmoothnessOptions {
     /// Frames that are recorded further ahead, in one more run with four buffers; 0: no such run
     #[arg(long, value_name = "FRAMES", default_value_t = 2)]
     pub run_ahead: u8,
-    /// Frames to draw in each run: so many that the baseline has 900 drops on load A
+    /// Frames to draw in each run; with the default the baseline has 900 drops on load A
     #[arg(long, default_value_t = 20_000)]
     pub frames: usize,
-    /// What the outputs are
+    /// Backend of the sessions
     #[arg(long, value_enum, default_value_t)]
     pub backend: Displays,
-    /// The display; 48-144 has a variable rate, and costs are a share of its shortest interval. With several, each run is
-    /// made on each of them. A window has the rate of its parent, and a display of this machine that of its mode
+    /// The display; 48-144 has a variable rate, and costs are a share of its shortest interval. Each run is made on
+    /// each given rate. A nested window has the rate of its parent, and a display of this machine that of its mode
     #[arg(long, value_name = "HZ", value_delimiter = ',', default_values = ["60"])]
     pub refresh: Vec<Rate>,
-    /// The rate that costs are a share of, if it is not that of the display
+    /// The rate whose interval costs are a share of; default: the display's
     #[arg(long, value_name = "HZ")]
     pub costs_of: Option<f64>,
     /// Seed of the costs
@@ -74,15 +75,14 @@ impl fmt::Display for Rate {
     }
 }
 
-/// All runs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SmoothnessReport {
-    /// In the order in which they were made.
+    /// In the order of execution.
     pub runs: Vec<SmoothRun>,
 }
 
 impl SmoothnessOptions {
-    /// Makes every run, one after another; `progress` is told of each before it begins.
+    /// Makes every run, one after another; `progress` is called before each.
     pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<SmoothnessReport, BenchError> {
         let folder = Folder::create(upbeat)?;
         let mut report = SmoothnessReport::default();
@@ -126,7 +126,7 @@ impl SmoothnessOptions {
         Ok(loads)
     }
 
-    /// The baseline first.
+    /// The runs of a load, the baseline first.
     fn games(&self, load: &str, rate: Rate) -> Vec<GameOptions> {
         let refresh = self.costs_of.unwrap_or(rate.fastest);
         let game = |buffers, run_ahead, vsync| GameOptions {
@@ -143,13 +143,13 @@ impl SmoothnessOptions {
         games
     }
 
-    /// How many fewer drops the simulator counts on the same costs.
+    /// The share of drops that the game's policy avoids in the simulator, with the same costs.
     fn simulated(&self, game: &GameOptions, variable: bool) -> Result<f64, GameError> {
         let load = game.costs.costs().map_err(GameError::from)?;
         let policy = if game.vsync {
             AnimationPolicy::vsync(game.buffers)
         } else {
-            // The game's recorder goes on while there is permission, as a queue of GL or Vulkan lets it.
+            // The game's recorder does not wait for the renderer, as in a queue of GL or Vulkan.
             AnimationPolicy::ahead(AheadSettings::buffers(game.buffers).with_run_ahead(game.run_ahead))
                 .with_recorder(Recorder::Decoupled)
         };
@@ -178,7 +178,7 @@ fn game_error(run: &str, error: GameError) -> BenchError {
     BenchError::Game { run: run.to_owned(), source: Box::new(error) }
 }
 
-/// For people.
+/// A text table of the runs, one line each.
 pub fn table(runs: &[SmoothRun]) -> String {
     let mut text = String::from(
         "load        display  policy               frames  drops/s  fewer  simulated  hitches/s   fps  freeze  age p50/p99/max ms      \

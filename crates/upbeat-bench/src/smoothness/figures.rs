@@ -1,4 +1,4 @@
-//! What became of the animation.
+//! Figures of a game: drops, hitches and content error. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,18 +9,17 @@ use upbeat_timing::time::{Instant, Span};
 /// A frame that was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// The display's count of refreshes.
+    /// The display's refresh counter.
     pub(super) sequence: u64,
-    /// When.
+    /// Start of its scan-out.
     pub(super) present: Instant,
-    /// The moment that its content represents.
+    /// Content time: the moment that the frame is drawn for.
     pub(super) represents: Instant,
 }
 
 /// The figures of one run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SmoothRun {
-    /// The load's name.
     pub load: String,
     /// The display's rate, or its range of rates, in Hz.
     #[serde(default)]
@@ -29,46 +28,43 @@ pub struct SmoothRun {
     pub policy: String,
     /// Pixel buffers of the client.
     pub buffers: u8,
-    /// Refresh rate of the display.
     pub refresh_hz: f64,
     /// Frames that were shown.
     pub frames: usize,
-    /// Frames that were drawn and not shown, because a newer one was due.
+    /// Drawn frames that a newer frame replaced.
     pub discarded: usize,
-    /// Refreshes in which the animation ran and nothing new was shown. Where the rate varies: in which the panel showed its
-    /// picture again.
+    /// Refreshes without a new frame during the animation. With a variable rate: repeats of the picture by the panel.
     pub drops: u64,
-    /// The same in a second.
     pub drops_per_s: f64,
-    /// From 0 to 1, against the first run of the same load, which is triple-buffered vsync.
+    /// Share of drops avoided, from 0 to 1, against the first run of the same load (triple-buffered vsync).
     pub drop_reduction: f64,
-    /// What the simulator says of the same costs under the same policy.
+    /// The same share in the simulator, with the same costs and policy.
     pub simulated_drop_reduction: f64,
-    /// Gaps of more than 1.26 intervals, in a second.
+    /// Gaps of more than 1.26 intervals, per second.
     pub hitches_per_s: f64,
-    /// Frames shown in a second.
+    /// Shown frames per second.
     pub fps: f64,
     /// The longest gap between two frames.
     pub longest_freeze_ms: f64,
-    /// From the moment that the content represents to light. By vsync a frame represents the refresh at which the client
-    /// was called; ahead it represents the refresh that is to show it.
+    /// From content time to light. By vsync, the content time is the refresh of the callback. Ahead, it is the refresh
+    /// that shows the frame.
     pub latency_ms: Option<Quantiles>,
-    /// How far the content's pace is from the display's: the latency without its median.
+    /// Deviation of the latency from its median: how unevenly the content moves.
     pub content_error_ms: Option<Quantiles>,
-    /// The same, read from recorded pixels, in a run that was recorded.
+    /// Content error read from recorded pixels; only of a recorded run.
     pub pixel_error_ms: Option<Quantiles>,
-    /// CPU time of the compositor for a frame.
+    /// CPU time of the compositor for each shown frame.
     pub compositor_cpu_ms_per_frame: Option<f64>,
-    /// CPU time of the client for a frame.
+    /// CPU time of the client for each shown frame.
     pub client_cpu_ms_per_frame: Option<f64>,
-    /// Wake-ups of the compositor for a refresh.
+    /// Wake-ups of the compositor for each refresh.
     pub wake_ups_per_refresh: Option<f64>,
-    /// What the client's buffers take.
+    /// Memory of the client's buffers.
     pub buffer_megabytes: f64,
 }
 
 impl SmoothRun {
-    /// Counts what was shown on a display with this interval.
+    /// The figures of shown frames on a display with this interval.
     pub(super) fn count(mut shown: Vec<Shown>, interval: Span) -> SmoothRun {
         shown.sort_by_key(|frame| frame.sequence);
         let pairs = || shown.windows(2).map(|pair| (pair[0], pair[1]));

@@ -1,4 +1,4 @@
-//! The game: a window whose frames cost what a load says, paced by callbacks or ahead.
+//! The game: a client whose frames have the costs of a load, paced by callbacks or ahead.
 
 use std::collections::VecDeque;
 use std::io;
@@ -24,18 +24,18 @@ use upbeat_client::protocol::frame_pacing::upbeat_frame_pacing_v1::{Pacing, Upbe
 use upbeat_lab::load::FrameCost;
 use upbeat_timing::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// How long the last frames may take to be shown.
+/// Longest wait for the last frames.
 const LAST_LIGHT: Span = Span::from_seconds(2);
-/// Bytes of a buffer: what the probe's window has.
+/// Bytes in a buffer, which has the size of the probe's window.
 const BUFFER_BYTES: f64 = (WINDOW.0 * WINDOW.1 * 4) as f64;
 
-/// What to play.
+/// Load and pacing of a game.
 #[derive(Clone, Debug, clap::Args)]
 pub struct GameOptions {
-    /// What the frames cost
+    /// Costs of the frames
     #[command(flatten)]
     pub costs: CostOptions,
-    /// Pixel buffers
+    /// Number of pixel buffers
     #[arg(long, default_value_t = 4)]
     pub buffers: u8,
     /// Frames that may be recorded further ahead than there are buffers
@@ -46,34 +46,32 @@ pub struct GameOptions {
     pub vsync: bool,
 }
 
-/// Why there are no figures.
+/// Why the game could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum GameError {
-    /// No compositor.
+    /// No compositor could be reached.
     #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
     Connect(#[from] wayland_client::ConnectError),
     /// The compositor ended the connection at once.
     #[error("the compositor does not list its globals: {0}")]
     Registry(#[from] wayland_client::globals::GlobalError),
-    /// A protocol is missing.
+    /// The compositor lacks a protocol.
     #[error("the compositor lacks a protocol that the game needs: {0}")]
     Missing(#[from] BindError),
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Dispatch(#[from] wayland_client::DispatchError),
-    /// The connection broke.
     #[error("the connection broke: {0}")]
     Connection(#[from] wayland_client::backend::WaylandError),
-    /// No memory, or waiting failed.
+    /// No memory, or `poll` failed.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// There is no such load.
+    /// The load does not exist.
     #[error(transparent)]
     Load(#[from] NoLoad),
 }
 
 impl GameOptions {
-    /// What reports call it.
+    /// Name of the policy in reports.
     pub(super) fn policy(&self) -> String {
         match (self.vsync, self.run_ahead) {
             (true, _) => format!("vsync-{}", self.buffers),
@@ -83,7 +81,7 @@ impl GameOptions {
     }
 }
 
-/// What the game knows. Events change it (`dispatch`); [`run`] acts.
+/// State of the game. `dispatch` updates it from events; [`run`] acts.
 pub(super) struct Game {
     pub(super) surface: WlSurface,
     presentation: WpPresentation,
@@ -92,18 +90,18 @@ pub(super) struct Game {
     pub(super) buffers: Buffers,
     pub(super) configured: bool,
     pub(super) closed: bool,
-    /// Targets that no frame was begun for.
+    /// Targets or callbacks for which no frame was begun.
     pub(super) permissions: VecDeque<Permission>,
-    /// Since when there is a free buffer.
+    /// Since when a buffer is free.
     pub(super) buffer_free: Instant,
     pub(super) shown: Vec<Shown>,
     pub(super) discarded: usize,
-    /// What frames that are not over represent, by number.
+    /// Content time of each committed frame, by number.
     pub(super) represents: Vec<Instant>,
     over: usize,
-    /// Targets that will come without being asked for, in the place of revoked ones.
+    /// Targets that the compositor will send without a request, in place of revoked targets.
     owed: usize,
-    /// Frames that may be under way at once.
+    /// Most frames in the pipeline.
     limit: usize,
     pipeline: Pipeline,
     costs: std::vec::IntoIter<FrameCost>,
@@ -158,21 +156,21 @@ impl Game {
         })
     }
 
-    /// Asks to be told when to draw the next frame.
+    /// Requests the next target or callback.
     fn ask(&self, handle: &QueueHandle<Game>) {
         match &self.pacing {
             Some(pacing) => pacing.request_target(),
             None => {
-                // A tick for each refresh, whether a frame was ready for it or not.
+                // An empty commit requests a callback for each refresh, even if no frame is ready.
                 self.surface.frame(handle, ());
                 self.surface.commit();
             }
         }
     }
 
-    /// Callbacks came: ask for the next, as every refresh ticks.
+    /// Handles a callback and requests the next one, so that every refresh ticks.
     pub(super) fn ticked(&mut self, permission: Permission, handle: &QueueHandle<Game>) {
-        // A tick that finds the recorder busy is lost.
+        // A tick is lost while the recorder is busy.
         let takes = self.pipeline.is_recorder_free() && !self.pipeline.has_recorded() && self.buffers.free().is_some();
         if takes && self.permissions.is_empty() {
             self.permissions.push_back(permission);
@@ -180,23 +178,24 @@ impl Game {
         self.ask(handle);
     }
 
-    /// Targets from `first` on do not hold any more. Frames that were begun keep theirs and are shown as soon as they
-    /// can be; what is sent in the place of those is for frames to come, which need not ask.
+    /// Handles the revocation of all targets from `first` on. Frames in the pipeline keep their targets and are shown
+    /// as soon as possible. The compositor sends new targets in their place without a request: they are for later
+    /// frames.
     pub(super) fn revoked(&mut self, first: u64) {
         self.permissions.retain(|permission| permission.target.is_none_or(|target| target < first));
         self.owed += self.pipeline.drawn_for(first);
     }
 
-    /// A frame is over.
+    /// Counts a frame that was shown or discarded.
     pub(super) fn ended(&mut self) {
         self.over += 1;
     }
 
-    /// Does what can be done at `now`.
+    /// Does all work that is possible at `now`.
     fn work(&mut self, now: Instant, handle: &QueueHandle<Game>) {
         loop {
-            // Frames whose targets were revoked are under way all the same: recording on and on for what is sent in
-            // their place would leave the display behind for good.
+            // Frames with revoked targets still count against the limit. Otherwise the replacement targets would let
+            // the recorder run on and on, and the display would stay behind for good.
             while self.pipeline.is_recorder_free()
                 && self.pipeline.len() < self.limit
                 && let Some(permission) = self.permissions.pop_front()
@@ -244,7 +243,7 @@ impl Game {
     }
 }
 
-/// Plays, and counts what was shown.
+/// Plays the game, and returns its figures.
 pub fn run(options: &GameOptions) -> Result<SmoothRun, GameError> {
     let load = options.costs.costs()?;
     let connection = Connection::connect_to_env()?;
@@ -266,7 +265,7 @@ pub fn run(options: &GameOptions) -> Result<SmoothRun, GameError> {
     while !game.closed && !game.is_over() && MonotonicClock.now() < began + limit {
         game.work(MonotonicClock.now(), &handle);
         if game.costs.len() == 0 && game.pipeline.is_empty() {
-            // Whatever is not shown by then was taken the place of.
+            // A frame that is not shown by then was replaced by a newer frame.
             let until = *quiet.get_or_insert(MonotonicClock.now() + LAST_LIGHT);
             if MonotonicClock.now() >= until {
                 break;
@@ -278,7 +277,7 @@ pub fn run(options: &GameOptions) -> Result<SmoothRun, GameError> {
     Ok(report(options, load.name, game, before, after))
 }
 
-/// The window's first picture, so that it is on screen when the animation begins.
+/// Shows a first frame, so that the window is on screen when the animation begins.
 fn show_first(game: &mut Game, queue: &mut EventQueue<Game>, handle: &QueueHandle<Game>) -> Result<(), GameError> {
     let now = MonotonicClock.now();
     game.buffers.draw(0, Code::of_time(0, now));

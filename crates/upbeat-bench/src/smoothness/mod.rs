@@ -1,21 +1,21 @@
-//! `upbeat bench smoothness`: an animation whose frames cost what the simulator's cost, on real frames through real
+//! `upbeat bench smoothness`: an animation with the frame costs of the simulator, but with real frames through real
 //! sockets, by vsync and ahead.
 //!
 //! ```text
 //!  [driver] ── starts ──▶ upbeat --backend headless … ── starts ──▶ upbeat bench game …      prints its figures
 //! ```
 //!
-//! The game has the simulator's pipeline: a stage that records and one that renders, each for as long as the load says.
-//! They are resources of their own, as a thread and a GPU are, so what they take is waited for and not burned: the
-//! figures show the compositor and the policy, and not how many cores the machine has.
+//! The game has the simulator's pipeline: a stage that records and a stage that renders, each for as long as the load
+//! says. The stages stand for a thread and a GPU, so the game sleeps for their costs instead of burning CPU time. The
+//! figures show the compositor and the policy, and not the number of the machine's cores.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `costs` | what the frames cost |
-//! | `pipeline` | which stage works on which frame until when (pure) |
+//! | `costs` | the frame costs |
+//! | `pipeline` | the two stages of each frame (pure) |
 //! | `game` | the client: window, targets or callbacks, buffers |
-//! | `dispatch` | its events |
-//! | `figures` | drops, hitches, age and error of the content, from what was shown |
+//! | `dispatch` | the client's Wayland events |
+//! | `figures` | drops, hitches, age and error of the content |
 //! | `driver` | the runs, beside the simulator's of the same costs |
 
 mod costs;

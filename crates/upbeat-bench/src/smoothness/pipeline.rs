@@ -9,18 +9,18 @@ use std::collections::VecDeque;
 use upbeat_lab::load::FrameCost;
 use upbeat_timing::time::{Instant, Span};
 
-/// What a frame is drawn for.
+/// A target or a callback: allows the game to begin a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Permission {
-    /// The target, by its id; `None` where callbacks pace the game.
+    /// The target's id; `None` where callbacks pace the game.
     pub(super) target: Option<u64>,
-    /// The moment that its content represents.
+    /// Content time of the frame.
     pub(super) represents: Instant,
-    /// When the game was told.
+    /// When the event arrived.
     pub(super) given: Instant,
 }
 
-/// A frame on its way.
+/// A frame in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) number: u32,
@@ -28,11 +28,11 @@ pub(super) struct Frame {
     /// When recording began.
     pub(super) started: Instant,
     cost: FrameCost,
-    /// When the stage that it is in ends.
+    /// When its current stage ends.
     until: Instant,
 }
 
-/// The stages and what waits between them.
+/// The stages and the recorded frames between them.
 #[derive(Debug, Default)]
 pub(super) struct Pipeline {
     recording: Option<Frame>,
@@ -44,7 +44,6 @@ pub(super) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Whether the recorder has nothing to do.
     pub(super) fn is_recorder_free(&self) -> bool {
         self.recording.is_none()
     }
@@ -54,23 +53,23 @@ impl Pipeline {
         !self.recorded.is_empty()
     }
 
-    /// Whether any frame is in it.
     pub(super) fn is_empty(&self) -> bool {
         self.recording.is_none() && self.recorded.is_empty() && self.rendering.is_none()
     }
 
-    /// How many frames are in it.
+    /// Number of frames in all stages.
     pub(super) fn len(&self) -> usize {
         self.recorded.len() + usize::from(self.recording.is_some()) + usize::from(self.rendering.is_some())
     }
 
-    /// How many frames are drawn for the target `first` or a later one.
+    /// Number of frames for the target `first` or a later target.
     pub(super) fn drawn_for(&self, first: u64) -> usize {
         let frames = self.recording.iter().chain(&self.recorded).chain(&self.rendering);
         frames.filter(|frame| frame.permission.target.is_some_and(|target| target >= first)).count()
     }
 
-    /// Begins a frame. A stage that is free begins when it was told, not when the process woke up to notice.
+    /// Begins a frame. A free stage begins at the arrival of the permission, so that a late wake-up of the process
+    /// costs nothing.
     pub(super) fn begin(&mut self, permission: Permission, cost: FrameCost) {
         let started = permission.given.max(self.record_free);
         self.frames += 1;
@@ -78,8 +77,8 @@ impl Pipeline {
         self.recording = Some(Frame { number: self.frames, permission, started, cost, until });
     }
 
-    /// Moves frames on as far as they are at `now`. `buffer_free`: since when there is a free buffer, if there is one.
-    /// Returns a frame that is finished. To be called until it returns `None`.
+    /// Advances all frames to `now`. `buffer_free` is the time at which a buffer became free; `None` without a free
+    /// buffer. Returns a finished frame; the caller repeats the call until it returns `None`.
     pub(super) fn advance(&mut self, now: Instant, buffer_free: Option<Instant>) -> Option<Frame> {
         if let Some(frame) = self.recording.take_if(|frame| frame.until <= now) {
             self.record_free = frame.until;
@@ -101,12 +100,12 @@ impl Pipeline {
         None
     }
 
-    /// When a stage ends next.
+    /// When the next stage ends.
     pub(super) fn next_end(&self) -> Option<Instant> {
         self.recording.iter().chain(&self.rendering).map(|frame| frame.until).min()
     }
 
-    /// How long all frames took so far would be at least, for a time limit.
+    /// Least time of all frames, for a time limit.
     pub(super) fn total(costs: &[FrameCost]) -> Span {
         costs.iter().map(|cost| cost.record.max(cost.render)).sum()
     }
@@ -131,7 +130,7 @@ mod tests {
         let mut pipeline = Pipeline::default();
         pipeline.begin(permission(0), COST);
         assert_eq!(pipeline.next_end(), Some(at(4)));
-        // Looked at late: the stages went on meanwhile.
+        // A late call: both stages have advanced meanwhile.
         assert_eq!(pipeline.advance(at(9), Some(at(0))), None);
         pipeline.begin(permission(0), COST);
         assert_eq!(pipeline.next_end(), Some(at(8)));

@@ -68,7 +68,7 @@ fn the_load_of_the_paper_loses_as_many_drops_as_the_reference_model_says() {
     assert!((latency - 0.325).abs() < 0.01, "{latency}");
 }
 
-/// Buffers give the recorder room where it does not wait for the renderer, and nothing where it does.
+/// More buffers help a recorder that does not wait for the renderer, and do not help a recorder that does.
 #[test]
 fn more_buffers_alone_help_who_need_not_wait_for_the_renderer() {
     let load = synthetic::A.generate(INTERVAL, 100_000, 1);
@@ -80,7 +80,7 @@ fn more_buffers_alone_help_who_need_not_wait_for_the_renderer() {
     assert!((fewer(Recorder::Decoupled) - 0.269).abs() < 0.03, "{}", fewer(Recorder::Decoupled));
 }
 
-/// Two stages of 14 ms overlap: they fit into every refresh of 16.7 ms, whether its length is fixed or not.
+/// Two stages of 14 ms overlap: they fit into every refresh of 16.7 ms, at a fixed and at a variable rate.
 #[test]
 fn a_load_that_fits_runs_at_the_full_rate() {
     let load = load(&[(14_000, 14_000); 400]);
@@ -90,7 +90,7 @@ fn a_load_that_fits_runs_at_the_full_rate() {
     }
 }
 
-/// A frame of 25 ms in one stage: 40 of them fit into a second, and no way of pacing makes them more.
+/// A frame takes 25 ms in one stage: only 40 frames fit into a second, with any pacing.
 #[test]
 fn a_steady_log_of_25_ms_runs_at_40_fps() {
     let load = load(&[(10_000, 25_000); 400]);

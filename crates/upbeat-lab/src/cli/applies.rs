@@ -1,10 +1,11 @@
-//! Which options apply to what is asked for. One that does not is refused: ignored, it would seem to have been obeyed.
+//! The modes of `upbeat simulate` and the options that apply to each. Any other option is refused: ignored silently, it
+//! would seem to have an effect.
 
 use anyhow::bail;
 
 use super::SimulateArgs;
 
-/// What is asked for, how messages call it, and the options that apply to it.
+/// Each mode with its name in messages and the options that apply to it.
 const MODES: [(Mode, &str, &[&str]); 9] = [
     (Mode::List, "--list", &[]),
     (Mode::Strokes, "--strokes", &[]),
@@ -38,36 +39,37 @@ const MODES: [(Mode, &str, &[&str]); 9] = [
     ),
 ];
 
-/// What is asked for. Loads that are made by seed take every option but those of the others.
+/// The mode that the command line selects. `Loads` is not in [`MODES`], because it takes every option except the
+/// options that select another mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// The names of policies and loads.
+    /// List the names of policies and loads.
     List,
-    /// Predictions of recorded strokes.
+    /// Evaluate predictions of recorded strokes.
     Strokes,
-    /// Loads scrolled by recorded hands.
+    /// Scroll loads by recorded hands.
     Scroll,
-    /// A frame log run again.
+    /// Replay a frame log.
     Replay,
-    /// The table of estimators.
+    /// Print the table of estimators.
     Estimators,
-    /// The published figures, and no load.
+    /// Reproduce the published figures, without a load.
     Papers,
-    /// Several clients.
+    /// Run several clients.
     Clients,
-    /// A load as a log.
+    /// Write a load as a log.
     Save,
-    /// Logs under every policy.
+    /// Run logs under every policy.
     Logs,
-    /// Loads that are made by seed, logs beside them or not, under every policy.
+    /// Run generated loads, and logs if any are given, under every policy.
     Loads,
 }
 
 impl SimulateArgs {
-    /// What is asked for.
+    /// The mode of this command line.
     ///
     /// # Errors
-    /// If an option is given that does not apply to it.
+    /// If an option does not apply to the mode.
     pub(super) fn mode(&self) -> anyhow::Result<Mode> {
         let suite = self.suite.as_deref();
         let has_loads = !self.load.is_empty() || !self.traces.is_empty();
@@ -91,7 +93,7 @@ impl SimulateArgs {
         }
     }
 
-    /// The options that were given.
+    /// Names of the options on the command line.
     fn given(&self) -> Vec<&'static str> {
         let given = [
             ("LOG", !self.traces.is_empty()),

@@ -1,4 +1,4 @@
-//! The device in front of policies that answer input, as the command line says it.
+//! Command-line options of the input device for interaction policies.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -10,17 +10,16 @@ use crate::runner::Device;
 use crate::strokes;
 use upbeat_timing::time::Span;
 
-/// Events a second that a device may report.
+/// Valid event rates in hertz.
 const RATES: std::ops::RangeInclusive<f64> = 1.0..=20_000.0;
-/// Events a second unless it is said.
+/// Default event rate in hertz.
 const USUAL_RATE: f64 = 125.0;
 
-/// Where input events come from.
+/// Source of the input events.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Input {
-    /// A device that reports so many times a second.
+    /// A device with this event rate in hertz.
     Rate(f64),
-    /// A recording.
     Recorded(PathBuf),
 }
 
@@ -33,24 +32,24 @@ impl FromStr for Input {
 }
 
 impl SimulateArgs {
-    /// When recorded events came, from the first of them on; nothing where the rate of events was said, or none.
+    /// Times of recorded events since the first; empty without a recording.
     pub(super) fn recorded(&self) -> anyhow::Result<Vec<Span>> {
         let Some(Input::Recorded(path)) = &self.input else { return Ok(Vec::new()) };
         let recording = match strokes::read(path) {
             Ok(recording) => recording,
             Err(strokes::StrokeError::Unreadable { path, source }) => {
-                bail!("--input {path}: neither a rate in Hz nor a recording that can be read: {source}")
+                bail!("--input {path}: not a rate in Hz, and the recording cannot be read: {source}")
             }
             Err(error) => return Err(error.into()),
         };
         Ok(recording.moments())
     }
 
-    /// The device, with events that came when `recorded` says.
+    /// The device; its events come at the times in `recorded`, if any.
     pub(super) fn device<'a>(&self, recorded: &'a [Span]) -> anyhow::Result<Device<'a>> {
         let rate = match (&self.input, recorded) {
             (Some(Input::Rate(rate)), _) => *rate,
-            // Their mean distance, where there are two.
+            // The mean distance of the events, if there are two.
             (_, [.., last]) if *last > Span::ZERO => (recorded.len() - 1) as f64 / last.as_seconds_f64(),
             _ => USUAL_RATE,
         };
@@ -59,7 +58,7 @@ impl SimulateArgs {
         }
         let millis = |option: &str, value: f64| {
             if !(0.0..=1_000.0).contains(&value) {
-                bail!("{option} {value}: 0 to 1000 ms make sense here");
+                bail!("{option} {value}: expected 0 to 1000 ms");
             }
             Ok(Span::from_millis_f64(value))
         };

@@ -1,34 +1,33 @@
-//! What comes in: input events, and the cost of each frame. The same seed gives every policy the same ones.
+//! Inputs of a simulation: input events, and the cost of each frame. The same seed gives every policy the same inputs.
 
 use super::{AppCost, FrameCost, LINES, START, Setup};
 use crate::random::Random;
 use upbeat_timing::time::{Instant, Span};
 
-/// How far the pen moves per second, in screen heights: 68 mm/s on 132 mm (Presto 5.1.3).
+/// Speed of the pen in screen heights per second: 68 mm/s on 132 mm (Presto 5.1.3).
 const STROKE_HEIGHTS_PER_SECOND: f64 = 0.515;
 
-/// An input event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
-    /// When it arrives.
+    /// Arrival of the event.
     pub(super) at: Instant,
-    /// From the start of a scan-out to the line at which it happened.
+    /// From the start of a scan-out to the line at the event's position.
     pub(super) beam: Span,
 }
 
-/// Input events in order, recorded ones or with a jitter of a tenth of their interval. They are made when somebody wants them,
-/// once for all runs that go on side by side; each run counts for itself how far it has got.
+/// Input events in order, recorded or with a jitter of a tenth of their interval. They are made on demand, once for all
+/// runs side by side. Each run tracks its own progress by event numbers.
 pub(super) struct Events<'a> {
     random: Random,
     interval: Span,
     refresh: Span,
-    /// Those that somebody wants still, and the number of the first.
+    /// The events that a run still needs, and the number of the first of them.
     made: Vec<Event>,
     first: usize,
-    /// When the next one comes, but for its jitter; of recorded ones, when the recording began.
+    /// Time of the next event without its jitter; with recorded events, the start of the recording.
     grid: Instant,
     recorded: &'a [Span],
-    /// Which of the recorded ones is next.
+    /// Index of the next recorded event.
     next: usize,
 }
 
@@ -85,12 +84,12 @@ impl<'a> Events<'a> {
         from + self.made[from - self.first..].iter().take_while(|event| event.at <= at).count()
     }
 
-    /// The events with these numbers, which were made.
+    /// The events with these numbers, which must have been made.
     pub(super) fn between(&self, from: usize, to: usize) -> &[Event] {
         &self.made[from - self.first..to - self.first]
     }
 
-    /// Nobody wants those before number `first` any more.
+    /// Drops the events before number `first`, because no run needs them.
     pub(super) fn forget(&mut self, first: usize) {
         self.made.drain(..first - self.first);
         self.first = first;
@@ -100,7 +99,7 @@ impl<'a> Events<'a> {
 /// The line under the pen, which moves up and down.
 pub(super) fn line_at(at: Instant) -> i32 {
     let way = (at - START).as_seconds_f64() * STROKE_HEIGHTS_PER_SECOND;
-    // What is left of whole ways up and down: exactly the remainder, at a fifth of its price.
+    // The remainder after whole ways up and down: exact, and five times as fast as `%`.
     let way = way - 2.0 * (way / 2.0).floor();
     let height = if way > 1.0 { 2.0 - way } else { way };
     (height * f64::from(LINES - 1)) as i32
@@ -111,7 +110,7 @@ pub(super) struct Costs<'a> {
     again: Random,
     app: AppCost<'a>,
     heavy: bool,
-    /// The next of the load's frames.
+    /// Index of the current frame of the load.
     frame: usize,
 }
 
@@ -134,14 +133,14 @@ impl<'a> Costs<'a> {
         draw(self.app, self.heavy, self.frame, &mut self.random)
     }
 
-    /// To the next frame of the load, and from its last one to its first: without a division for each.
+    /// Moves to the next frame of the load, and from the last to the first, without a division.
     fn advance(&mut self) {
         let AppCost::Frames(frames) = self.app else { return };
         self.frame = if self.frame + 1 < frames.len() { self.frame + 1 } else { 0 };
     }
 
-    /// The cost of rendering the same frame once more: another draw, so that policies with and without a second shot
-    /// see the same sequence of first ones.
+    /// The cost of rendering the same frame once more. It is drawn from another sequence, so that policies with and
+    /// without a second shot see the same first costs.
     pub(super) fn again(&mut self) -> FrameCost {
         draw(self.app, self.heavy, self.frame, &mut self.again)
     }

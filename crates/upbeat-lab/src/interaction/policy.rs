@@ -1,4 +1,4 @@
-//! The ways of answering input that are compared.
+//! Interaction policies: ways of pacing frames that answer to input.
 
 use upbeat_timing::estimator::{EstimatorKind, MissBudget, TwoShot};
 use upbeat_timing::time::Span;
@@ -6,37 +6,36 @@ use upbeat_timing::time::Span;
 /// A way of answering input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InteractionPolicy {
-    /// Events at the pulse plus an offset (Android: 7.5 ms), the frame taken over by the next pulse, composed for the
-    /// one after. A late frame either goes alone, or delays all that follow.
+    /// Events are delivered at the vsync pulse plus an offset (Android: 7.5 ms). The next pulse latches the frame,
+    /// which is composed for the pulse after it. A late frame is late alone, or delays all later frames.
     Legacy {
         /// From the pulse to the delivery of events.
         offset: Span,
-        /// Whether a late frame delays all that follow.
+        /// Whether a late frame delays all later frames.
         propagate: bool,
     },
-    /// Just in time.
     JustInTime(JustInTime),
 }
 
-/// The parts of just-in-time.
+/// Settings of just-in-time pacing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JustInTime {
-    /// What predicts the cost; `None` knows it (the bound).
+    /// Estimator of the cost; `None` knows the cost exactly (the bound).
     pub estimator: Option<EstimatorKind>,
-    /// What it is asked for.
+    /// Miss budget of the estimator.
     pub miss: MissBudget,
     /// Whether the trigger moves back to the last event that fits.
     pub snap: bool,
     /// Whether small changes go to the buffer on screen, ahead of the beam (PAR).
     pub in_place: bool,
-    /// Whether a frame of insurance is followed by a fresher one.
+    /// Whether a fresher second frame follows a first frame as insurance.
     pub two_shot: Option<TwoShot>,
     /// Whether the panel's refresh is variable: a late frame costs its lateness, not a refresh.
     pub variable: bool,
 }
 
 impl JustInTime {
-    /// The paper's: snap, no PAR.
+    /// The paper's policy: snap, no PAR.
     pub const fn new(estimator: EstimatorKind, miss: MissBudget) -> Self {
         JustInTime { estimator: Some(estimator), miss, snap: true, in_place: false, two_shot: None, variable: false }
     }
@@ -46,7 +45,7 @@ impl JustInTime {
         JustInTime { estimator: None, ..Self::new(EstimatorKind::Mean32, MissBudget::NONE) }
     }
 
-    /// With PAR.
+    /// The same policy with PAR.
     pub const fn in_place(self) -> Self {
         JustInTime { in_place: true, ..self }
     }

@@ -7,7 +7,7 @@ fn just_in_time(setup: &Setup<'_>, policy: JustInTime) -> Response {
     run(setup, &InteractionPolicy::JustInTime(policy))
 }
 
-/// Presto 2.2: three half and three whole periods, less the offset, are lost to synchrony.
+/// Presto 2.2: synchrony costs three half periods and three whole ones, less the offset.
 #[test]
 fn legacy_is_the_sum_of_the_papers_terms() {
     let setup = Setup::presto(AppCost::Lognormal(6.0, 0.01), 5_000, 1);
@@ -47,7 +47,7 @@ fn a_second_shot_is_fresher_than_its_insurance_alone() {
     assert!(two.missed <= one.missed + 0.001 && two.renders_per_shown < 2.0);
 }
 
-/// Overloaded twice: what cannot be drawn is not queued, so that latency stays within the buffers that there are.
+/// Twice overloaded: a frame without a free buffer is not queued, so latency stays within the number of buffers.
 #[test]
 fn a_legacy_queue_is_as_long_as_its_buffers() {
     let frames = [FrameCost { record: Span::from_millis(10), render: Span::from_millis(33) }; 4];
@@ -59,7 +59,7 @@ fn a_legacy_queue_is_as_long_as_its_buffers() {
     }
 }
 
-/// A GPU that takes longer than a refresh: nothing begins for which there is no buffer, so that nothing waits for seconds.
+/// The GPU takes longer than a refresh: no frame begins without a free buffer, so that no frame waits for seconds.
 #[test]
 fn just_in_time_never_has_more_frames_than_buffers() {
     let frames = [FrameCost { record: Span::from_millis(4), render: Span::from_millis(18) }; 4];
@@ -70,12 +70,12 @@ fn just_in_time_never_has_more_frames_than_buffers() {
     for policy in [plain, variable, two_shot, plain.in_place(), JustInTime::oracle()] {
         let response = just_in_time(&setup, policy);
         assert!(response.latency.max < 28.0 + 10.0 * 16.667, "{policy:?}: {:?}", response.latency);
-        // A second shot that is late takes time from the next frame's first.
+        // A late second shot takes time from the first shot of the next frame.
         assert!(response.frames_per_second > 35.0, "{policy:?}: {}", response.frames_per_second);
     }
 }
 
-/// Sharing what comes in changes nothing of what comes out.
+/// Shared inputs do not change the results.
 #[test]
 fn side_by_side_each_policy_does_what_it_does_alone() {
     let cost = |frame: i64| FrameCost {
@@ -95,7 +95,7 @@ fn side_by_side_each_policy_does_what_it_does_alone() {
     }
 }
 
-/// 9 ms of CPU and 9 ms of GPU fit into a refresh, since those of two frames overlap.
+/// 9 ms of CPU and 9 ms of GPU fit into a refresh, since the stages of two frames overlap.
 #[test]
 fn the_stages_of_two_frames_overlap() {
     let frames = [FrameCost { record: Span::from_millis(9), render: Span::from_millis(9) }; 4];
@@ -104,7 +104,7 @@ fn the_stages_of_two_frames_overlap() {
     assert!(response.frames_per_second > 59.0, "{}", response.frames_per_second);
 }
 
-/// One frame in 150 takes four refreshes. Whatever predicts that, frames do not begin so early that they wait for each other.
+/// One frame in 150 takes four refreshes. No estimator makes frames begin so early that they wait for each other.
 #[test]
 fn a_rare_long_frame_does_not_make_all_others_wait() {
     let cost = |frame: i64| if frame % 150 == 149 { (12, 50) } else { (5, 9) };
@@ -117,14 +117,15 @@ fn a_rare_long_frame_does_not_make_all_others_wait() {
     }
 }
 
-/// A pause of a second in each two: what comes in it is no event, and a frame that answers none has no latency.
+/// The recording is followed by a pause of a second: there are no events in it, and a frame without an event has no
+/// latency.
 #[test]
 fn recorded_events_come_when_they_came_and_begin_again() {
     let moments: Vec<Span> = (0..100).map(|event| Span::from_millis(10) * event).collect();
     let setup =
         Setup { recorded: &moments, input_interval: Span::from_millis(1_010), ..Setup::presto(NATIVE, 6_000, 1) };
     let paused = just_in_time(&setup, JustInTime::oracle());
-    // A hundred seconds, in which the recording of one and the pause after it come fifty times.
+    // In a hundred seconds, the recording of one second and the pause after it come fifty times.
     let events = paused.latencies.count();
     assert!((4_900..=5_000).contains(&events), "{events}");
     let steady = just_in_time(&Setup::presto(NATIVE, 6_000, 1), JustInTime::oracle());

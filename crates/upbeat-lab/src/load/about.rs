@@ -1,18 +1,18 @@
-//! What is said of a log before anybody believes what follows from it.
+//! Origin of a log's costs, and reasons to doubt them.
 
 use std::fmt;
 
-/// The part of the slower stage that the other is taken to take where a log does not tell.
+/// Assumed cost of an unknown stage, as a part of the slower stage.
 pub const ASSUMED_SHARE: f64 = 0.4;
 
-/// How a stage's times came about.
+/// How the times of a stage were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// The log has them.
+    /// The log contains them.
     Measured,
-    /// They follow from what it has.
+    /// They are computed from other columns.
     Derived,
-    /// They are at most that.
+    /// They are an upper bound.
     Bound,
     /// They are a guess.
     Assumed,
@@ -31,29 +31,27 @@ impl fmt::Display for Known {
     }
 }
 
-/// What has to be said of a log before anybody believes what follows from it.
+/// A reason to doubt the results of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
     /// Its intervals are whole refreshes.
     Synchronised {
-        /// Refreshes per second.
         hertz: f64,
-        /// Part of the intervals.
+        /// Share of such intervals.
         share: f64,
     },
     /// Its intervals are all the same.
     Steady {
-        /// Frames per second.
         fps: f64,
-        /// Part of the intervals.
+        /// Share of such intervals.
         share: f64,
     },
     /// The GPU was busy all the time.
     GpuBound {
-        /// Whether the CPU's times hold the wait for it.
+        /// Whether the CPU times include the wait for the GPU.
         inflated: bool,
     },
-    /// Its last line is not whole.
+    /// Its last line is incomplete.
     CutOff {
         /// Counted from one.
         line: usize,
@@ -65,20 +63,21 @@ impl fmt::Display for Warning {
         match self {
             Warning::Synchronised { hertz, share } => write!(
                 f,
-                "{:.0} % of its intervals are whole refreshes of {hertz:.0} Hz: it was capped there, and tells when frames were \
-                 shown rather than what they cost; each is taken to have cost half a refresh less. Log it uncapped to know.",
+                "{:.0} % of its intervals are whole refreshes of {hertz:.0} Hz: it was capped there, so it \
+                 tells when frames were shown, not what they cost; each is assumed to cost half a refresh less. For the true \
+                 costs record it without the cap.",
                 100.0 * share
             ),
             Warning::Steady { fps, share } => write!(
                 f,
                 "{:.0} % of its intervals are the same ({fps:.1} fps): something may have capped it there, and its frames may \
-                 cost less than they are taken to.",
+                 cost less than assumed.",
                 100.0 * share
             ),
             Warning::GpuBound { inflated } => {
                 f.write_str("it was GPU-bound: drawing ahead evens such frames out, and makes none of them faster")?;
                 f.write_str(if *inflated {
-                    "; the CPU's times hold its wait for the GPU and are too long."
+                    "; the CPU times include the wait for the GPU and are too long."
                 } else {
                     "."
                 })
@@ -88,29 +87,28 @@ impl fmt::Display for Warning {
     }
 }
 
-/// How the frames fared when they were recorded, where the log tells.
+/// Figures of the recorded run itself, where the log has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AsRecorded {
     /// Refreshes without a new frame per second.
     pub drops_per_s: f64,
-    /// From presenting a frame to its light in milliseconds, on average.
+    /// From presenting a frame to its light, on average, in milliseconds.
     pub present_to_light_ms: f64,
 }
 
-/// Where a load comes from.
+/// Origin of a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
     /// The format of the log.
     pub format: &'static str,
-    /// The program, where the log tells.
+    /// The program, if the log names it.
     pub program: Option<String>,
-    /// How the CPU's part came about.
+    /// How the CPU times were found.
     pub record: Known,
-    /// How the GPU's part came about.
+    /// How the GPU times were found.
     pub render: Known,
-    /// What to be careful of.
     pub warnings: Vec<Warning>,
-    /// How it was, on a display of the rate that is asked for.
+    /// Figures of the recorded run, on a display of the requested rate.
     pub recorded: Option<AsRecorded>,
 }
 

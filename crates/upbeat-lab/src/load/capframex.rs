@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::capture::{Gatherer, Sample};
 use super::{Capture, TraceError, Wanted};
 
-/// Nothing on a display takes longer.
+/// Largest valid time of a frame.
 const MOST_MILLISECONDS: f64 = 60_000.0;
 
 #[derive(Deserialize)]
@@ -49,7 +49,7 @@ struct Columns {
 /// Parses a capture; `path` is for messages, `title` for reports.
 ///
 /// # Errors
-/// With the line and column where it is no JSON or lacks what a capture has.
+/// With the line and column of invalid JSON or of a missing part.
 pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
     let malformed = |line, column, what: String| TraceError::Malformed { path: path.to_owned(), line, column, what };
     let mut text = String::new();
@@ -58,9 +58,9 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
         let what = if text.contains("\"unit\":\"ns\"") && text.contains("\"type\":\"header\"") {
             "this is a frame log: read it with --replay".to_owned()
         } else {
-            // serde_json adds the place to its message; it is said already.
+            // serde_json adds line and column to its message; the error reports them already.
             let message = error.to_string();
-            format!("no capture of CapFrameX: {}", message.split(" at line ").next().unwrap_or_default())
+            format!("not a CapFrameX capture: {}", message.split(" at line ").next().unwrap_or_default())
         };
         malformed(error.line().max(1), error.column().max(1), what)
     })?;
@@ -109,7 +109,7 @@ mod tests {
         let text = r#"{"Info":{"ProcessName":"game.exe"},"Runs":[{"CaptureData":{"MsBetweenPresents":[0,10,10],
             "MsInPresentAPI":[4,4,4],"MsUntilRenderComplete":[2,2,2],"MsUntilDisplayed":[12,12,12],"Other":[true]}}]}"#;
         let capture = capture(text).unwrap();
-        // Present at 0, 10, 20; the CPU works from 4 to 10 and from 14 to 20; the GPU is done at 2, 12 and 22.
+        // Presents at 0, 10 and 20; the CPU works from 4 to 10 and from 14 to 20; the GPU is done at 2, 12 and 22.
         let stages: Vec<_> =
             capture.load.frames.iter().map(|f| (f.record.as_millis_f64(), f.render.as_millis_f64())).collect();
         assert_eq!(stages, [(6.0, 8.0), (6.0, 8.0)]);
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_none_is_refused_with_its_place() {
-        assert!(capture("{\"Runs\":3}").unwrap_err().starts_with("c.json:1:9: no capture of CapFrameX: invalid type"));
+        assert!(capture("{\"Runs\":3}").unwrap_err().starts_with("c.json:1:9: not a CapFrameX capture: invalid type"));
         let zero = "{\"Runs\":[{\"CaptureData\":{\"MsBetweenPresents\":[10,0]}}]}";
         assert_eq!(capture(zero).unwrap_err(), "c.json:1:1: frame 2 of run 1: an interval of 0 ms");
         assert_eq!(capture("{\"Runs\":[]}").unwrap_err(), "c.json:1:1: the capture has no frame");

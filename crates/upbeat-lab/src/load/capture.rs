@@ -1,15 +1,16 @@
-//! From what logs tell of a frame to what it cost, and how far that can be trusted.
+//! Computes the costs of frames from the columns of a log, and how far they can be trusted.
 //!
-//! | the log tells | recording | rendering |
+//! | the log has | recording | rendering |
 //! |---|---|---|
 //! | both stages | measured | measured |
 //! | the interval, time in `Present`, when the GPU was done (PresentMon 1, FrameView, CapFrameX) | interval less `Present`: derived | from the end of the frame before it to its own: derived |
 //! | the interval and the GPU's load (MangoHud), which is full | assumed, [`ASSUMED_SHARE`] of the other | the interval, as a bound |
-//! | the interval and the GPU's load, which is not full | the interval, as a bound | the load's share of the intervals of late: derived |
+//! | the interval and the GPU's load, which is not full | the interval, as a bound | the load's share of the recent mean interval: derived |
 //! | the interval | assumed, [`ASSUMED_SHARE`] of the other | the interval, as a bound |
 //!
-//! The stages of consecutive frames overlap, so that frames that follow each other without a pause are as far apart as the
-//! slower stage takes. Where a limit or the display held the program up they are further apart: a bound, and no more.
+//! The stages of consecutive frames overlap, so frames that follow each other without a pause are as far apart as the
+//! slower stage takes. Where a limit or the display delayed the program, they are further apart: the interval is only a
+//! bound.
 
 use std::collections::HashMap;
 
@@ -17,58 +18,57 @@ use super::about::{ASSUMED_SHARE, About, AsRecorded, KINDS, Known, Warning};
 use super::{FrameCost, Load, TraceError, Wanted};
 use upbeat_timing::time::Span;
 
-/// A GPU with this much load in percent is what the program waits for.
+/// GPU load in percent from which the program waits for the GPU.
 const FULL_LOAD: f64 = 95.0;
 /// A capture is GPU-bound where rendering takes this part of the interval…
 const BUSY: f64 = 0.9;
 /// …in this part of the frames; and it is capped where this part of its intervals are whole refreshes.
 const MOST: f64 = 0.75;
-/// How far from a whole number of refreshes an interval may be, in refreshes.
+/// Largest distance of an interval from a whole number of refreshes, in refreshes.
 const NEAR_REFRESH: f64 = 0.04;
-/// How far apart the intervals of a capture that something holds at one rate are, as a part of them.
+/// Largest deviation of intervals at a capped frame rate, as a part of the interval.
 const NEAR_OTHERS: f64 = 0.015;
-/// A GPU's load is that of the half second before it was read, about so many frames.
+/// A GPU's load is a mean of the last half second: about this many frames.
 const LOAD_FRAMES: f64 = 32.0;
-/// Frames that are looked at to find out whether they are steady.
+/// Number of frames that are tested for a capped rate.
 const STEADY_SAMPLES: usize = 50_000;
-/// Refreshes without a new frame that are a pause, and no drops.
+/// More refreshes than this without a new frame are a pause, not drops.
 const PAUSE_REFRESHES: f64 = 30.0;
 
-/// What a log says of one frame, in milliseconds.
+/// Columns of a log for one frame, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Since the frame before it.
+    /// Interval since the frame before it.
     pub whole: Option<f64>,
-    /// The CPU's part.
+    /// Time of the CPU's part.
     pub record: Option<f64>,
-    /// The GPU's part.
+    /// Time of the GPU's part.
     pub render: Option<f64>,
-    /// How long the call took that presents it.
+    /// Duration of the call that presents it.
     pub in_present: Option<f64>,
-    /// From that call to the end of its rendering.
+    /// From the call to the end of its rendering.
     pub until_complete: Option<f64>,
-    /// From that call to its light.
+    /// From the call to its light.
     pub until_displayed: Option<f64>,
-    /// How busy the GPU was, in percent.
+    /// GPU load in percent.
     pub gpu_load: Option<f64>,
 }
 
 /// A log as a load.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    /// What its frames cost.
     pub load: Load,
-    /// How that is known.
+    /// Origin of the costs.
     pub about: About,
 }
 
-/// Gathers the frames of a log, of each program for itself.
+/// Collects the frames of a log for each program.
 pub struct Gatherer {
     format: &'static str,
     interval: Span,
     programs: Vec<Program>,
     places: HashMap<String, usize>,
-    /// The program of the frame before: mostly that of the next.
+    /// Program of the last frame: usually also of the next, so it is tried first.
     latest: usize,
     cut_off: Option<usize>,
 }
@@ -79,11 +79,11 @@ struct Program {
     frames: Vec<FrameCost>,
     record: [u64; KINDS.len()],
     render: [u64; KINDS.len()],
-    /// Frames with an interval, those of them at whole refreshes, and those whose GPU was busy.
+    /// Number of frames with an interval, of intervals that are whole refreshes, and of frames with a busy GPU.
     intervals: [u64; 3],
-    /// The mean interval of late, in milliseconds.
+    /// The recent mean interval, in milliseconds.
     usual: Option<f64>,
-    /// When the frame before was presented, and left the call; when its rendering was done, and when it was light.
+    /// Times of the last frame: its present, the return from the call, the end of rendering, its light.
     presented: f64,
     returned: Option<f64>,
     completed: f64,
@@ -94,14 +94,14 @@ struct Program {
 }
 
 impl Gatherer {
-    /// For a log of this format and a display of this interval.
+    /// For a log of this format, and a display of this interval.
     pub fn new(format: &'static str, interval: Span) -> Self {
         Gatherer { format, interval, programs: Vec::new(), places: HashMap::new(), latest: 0, cut_off: None }
     }
 
-    /// The number of the program called `name`.
+    /// Index of the program called `name`.
     pub fn program(&mut self, name: &str) -> usize {
-        // Two empty names are not compared: some processors take as long for that as for the rest of a line.
+        // Do not compare two empty names: on some processors that takes as long as the rest of a line.
         let is_same = |latest: &str| latest.len() == name.len() && (name.is_empty() || latest == name);
         if self.programs.get(self.latest).is_some_and(|latest| is_same(&latest.name)) {
             return self.latest;
@@ -114,7 +114,7 @@ impl Gatherer {
         self.latest
     }
 
-    /// The next frame of a program.
+    /// Adds the next frame of a program.
     pub fn add(&mut self, program: usize, sample: &Sample) {
         let interval = self.interval.as_millis_f64();
         if let Some(program) = self.programs.get_mut(program) {
@@ -122,20 +122,20 @@ impl Gatherer {
         }
     }
 
-    /// The last line, which is this one, was left out.
+    /// Notes that the last line was incomplete and left out.
     pub fn cut_off(&mut self, line: usize) {
         self.cut_off = Some(line);
     }
 
-    /// Whether no frame has come.
+    /// Whether there are no frames.
     pub fn is_empty(&self) -> bool {
         self.programs.iter().all(|program| program.frames.is_empty())
     }
 
-    /// The frames of the program that is wanted.
+    /// The frames of the wanted program.
     ///
     /// # Errors
-    /// If there are several and none is wanted, or not the one that is.
+    /// If there are several programs and none is wanted, or if the wanted program is missing.
     pub fn finish(mut self, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
         self.programs.retain(|program| !program.frames.is_empty());
         let programs = || {
@@ -161,7 +161,7 @@ impl Gatherer {
 }
 
 impl Program {
-    /// Programs are called `name (number)`, `name`, or by their number.
+    /// Accepts `name (number)`, `name`, or the number.
     fn is_called(&self, wanted: &str) -> bool {
         let bare = self.name.split(" (").next().unwrap_or_default();
         self.name == wanted || bare == wanted || self.name.ends_with(&format!("({wanted})"))
@@ -199,7 +199,7 @@ impl Program {
         }
     }
 
-    /// A frame's stages in milliseconds, record first, and how they are known; `None` where nothing is.
+    /// Times of both stages in milliseconds, record first, and how they were found; `None` without any column.
     fn stages(&self, sample: &Sample) -> Option<(f64, f64, [Known; 2])> {
         use Known::{Assumed, Bound, Derived, Measured};
         let share = |other: f64| ASSUMED_SHARE * other;
@@ -223,7 +223,7 @@ impl Program {
         })
     }
 
-    /// It was light at `at`, `until` after it was presented; all in milliseconds.
+    /// Records the light of a frame: at `at`, `until` after its present; all in milliseconds.
     fn lit(&mut self, at: f64, until: f64, interval: f64) {
         self.until_light = (self.until_light.0 + until, self.until_light.1 + 1);
         let gap = self.light.map_or(0.0, |light| at - light);
@@ -262,7 +262,7 @@ impl Program {
     }
 }
 
-/// An interval of n whole refreshes was made by a frame that took more than n − 1 of them and at most n.
+/// Reduces capped costs by half a refresh: an interval of n refreshes means a cost between n − 1 and n of them.
 fn half_a_refresh_less(frames: &mut [FrameCost], interval: Span) {
     for frame in frames {
         let slower = frame.slower();
@@ -273,7 +273,7 @@ fn half_a_refresh_less(frames: &mut [FrameCost], interval: Span) {
     }
 }
 
-/// The rate at which nearly all frames follow each other, and how many do.
+/// The frame rate that nearly all intervals have, and the share of such intervals.
 fn steady(frames: &[FrameCost]) -> Option<(f64, f64)> {
     let step = frames.len() / STEADY_SAMPLES + 1;
     let mut some: Vec<f64> = frames.iter().step_by(step).map(|frame| frame.slower().as_millis_f64()).collect();

@@ -1,14 +1,14 @@
-//! Logs of frame times as CSV: our own columns, MangoHud, PresentMon, OCAT, CapFrameX, FrameView.
+//! Reads frame-time logs as CSV: our own columns, MangoHud, PresentMon, OCAT, CapFrameX, FrameView.
 //!
-//! | format | how it is recognised | what is read |
+//! | format | recognised by | used columns |
 //! |---|---|---|
 //! | ours | `cpu_ms` or `gpu_ms` | these, `frame_ms` |
-//! | MangoHud | `frametime`, after lines that describe the system | this, `gpu_load` (its `cpu_load` is of all cores: it says nothing of one thread) |
+//! | MangoHud | `frametime`, after lines that describe the system | this, `gpu_load` (its `cpu_load` is of all cores, so it says nothing of one thread) |
 //! | PresentMon 1, OCAT, CapFrameX, FrameView | `MsBetweenPresents` | this, `MsInPresentAPI`, `MsUntilRenderComplete` or `MsRenderPresentLatency`, `MsUntilDisplayed` |
 //! | PresentMon 2 | `MsCPUBusy` and `MsGPUBusy`, or `CPUBusy` and `GPUBusy` | these, `FrameTime`, `DisplayLatency` |
 //!
-//! `Application` and `ProcessID` tell programs apart. A field may be quoted, and have commas then; with semicolons between
-//! fields a number may have a comma for its point. What a column means for a frame's cost is in `capture`.
+//! `Application` and `ProcessID` distinguish programs. A quoted field may contain commas. With semicolons between
+//! fields a number may have a decimal comma. `capture` computes costs from the columns.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -17,15 +17,15 @@ use std::io::BufRead;
 use super::capture::{Gatherer, Sample};
 use super::{Capture, Load, TraceError, Wanted};
 
-/// Nothing on a display takes longer: a larger number is a unit taken for another.
+/// Largest valid time of a frame: a larger number is in another unit.
 const MOST_MILLISECONDS: f64 = 60_000.0;
-/// No line is longer: a file that has one is no log.
+/// Longest valid line in bytes: a file with a longer line is no log.
 const LONGEST_LINE: usize = 1 << 20;
 
 /// Parses a log; `path` is for messages, `title` for reports.
 ///
 /// # Errors
-/// With the line and column of what makes no sense.
+/// With the line and column of an invalid field.
 pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
     let malformed = |line, column, what: String| TraceError::Malformed { path: path.to_owned(), line, column, what };
     let unreadable = |source| TraceError::Unreadable { path: path.to_owned(), source };
@@ -36,9 +36,9 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
         number += 1;
         let is_whole = text.last() == Some(&b'\n');
         let line = std::str::from_utf8(&text)
-            .map_err(|error| malformed(number, error.valid_up_to() + 1, "this is no text in UTF-8".to_owned()))?;
+            .map_err(|error| malformed(number, error.valid_up_to() + 1, "the text is not UTF-8".to_owned()))?;
         if line.len() >= LONGEST_LINE {
-            return Err(malformed(number, 1, "no log has a line of a megabyte".to_owned()));
+            return Err(malformed(number, 1, "the line is longer than a megabyte: this is not a log".to_owned()));
         }
         let line = line.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
         if line.trim().is_empty() {
@@ -54,7 +54,7 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
         };
         match columns.sample(line, &mut gatherer) {
             Ok(()) => {}
-            // Whoever logged it was stopped in the middle of a line.
+            // The logger was stopped in the middle of a line.
             Err(_) if !is_whole => gatherer.cut_off(number),
             Err(Bad { column, what }) => return Err(malformed(number, column, what)),
         }
@@ -65,7 +65,7 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
     if columns.is_none() {
         let known = "`cpu_ms` and `gpu_ms`, `frametime` (MangoHud), `MsBetweenPresents` (PresentMon 1, FrameView) or \
                      `MsCPUBusy` and `MsGPUBusy` (PresentMon 2)";
-        return Err(malformed(1, 1, format!("no line names columns that are known: {known}")));
+        return Err(malformed(1, 1, format!("no line names known columns: {known}")));
     }
     if gatherer.is_empty() {
         return Err(malformed(number, 1, "the header is not followed by any frame".to_owned()));
@@ -83,14 +83,15 @@ pub fn render(load: &Load) -> String {
     text
 }
 
-/// The next line into `text`; whether there was one. A line without an end is not read to it.
+/// Reads the next line into `text`; false at the end. Stops at [`LONGEST_LINE`], so that an endless line ends the
+/// parsing.
 fn read_line(reader: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<bool> {
     use std::io::Read;
     text.clear();
     Ok(reader.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', text)? > 0)
 }
 
-/// What of a row is read, in the order of [`Sample`]; then what tells programs apart.
+/// Names of the used columns, in the order of [`Sample`]; then the columns that distinguish programs.
 const FIELDS: [&[&str]; 9] = [
     &["frametime", "frame_ms", "msbetweenpresents", "frametime_ms", "msbetweenappstart"],
     &["cpu_ms", "mscpubusy", "cpubusy"],
@@ -107,11 +108,11 @@ const LOAD: usize = 6;
 const NAME: usize = 7;
 const ID: usize = 8;
 
-/// Which columns hold what.
+/// Meaning of each column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Columns {
     separator: u8,
-    /// For each column up to the last one that is read: which of [`FIELDS`] it is.
+    /// For each column up to the last used one: its index in [`FIELDS`].
     kinds: Vec<Option<usize>>,
     format: &'static str,
 }
@@ -149,12 +150,12 @@ impl Columns {
         self.format
     }
 
-    /// Gives the frame in `line` to `gatherer`.
+    /// Adds the frame in `line` to `gatherer`.
     fn sample(&self, line: &str, gatherer: &mut Gatherer) -> Result<(), Bad> {
         let mut numbers = [None; NAME];
         let (mut name, mut id) = (None, None);
         let (mut seen, mut end) = (0, 0);
-        // Characters are counted where something is wrong, and not in every field.
+        // Count characters only for an error, because counting in every field is slow.
         let column = |at: usize| line[..at].chars().count() + 1;
         for (kind, (at, field)) in self.kinds.iter().zip(split(line, self.separator)) {
             (seen, end) = (seen + 1, at);
@@ -185,7 +186,7 @@ impl Columns {
     }
 }
 
-/// The fields of a line and the bytes at which they start.
+/// The fields of a line, and the byte at which each starts.
 fn split(line: &str, separator: u8) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
@@ -202,7 +203,8 @@ fn split(line: &str, separator: u8) -> impl Iterator<Item = (usize, Cow<'_, str>
     })
 }
 
-/// What comes before the first `separator`, which is ASCII, and what after it. Fields are short: a plain search is the quickest.
+/// The text before the first `separator` (ASCII), and the text after it. Fields are short, so a plain search is the
+/// fastest.
 fn cut(text: &str, separator: u8) -> (&str, Option<&str>) {
     match text.bytes().position(|byte| byte == separator) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -210,7 +212,7 @@ fn cut(text: &str, separator: u8) -> (&str, Option<&str>) {
     }
 }
 
-/// A field that begins with a quote: its text, and what comes after it.
+/// A quoted field: its text, and the text after it.
 fn unquote(quoted: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
     let mut field = String::new();
     let mut chars = quoted.char_indices().peekable();
@@ -231,7 +233,7 @@ fn unquote(quoted: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
     (Cow::Owned(field), cut(&quoted[end..], separator).1)
 }
 
-/// The number in a field; none where it is empty or `NA`.
+/// The number in a field; `None` if it is empty or `NA`.
 fn number(field: &str, separator: u8, kind: usize) -> Result<Option<f64>, String> {
     let text = field.trim();
     if text.is_empty() || text.eq_ignore_ascii_case("na") {
@@ -242,7 +244,7 @@ fn number(field: &str, separator: u8, kind: usize) -> Result<Option<f64>, String
         Ok(0.0) if kind == WHOLE => Err("an interval of 0 ms: two frames are not shown at once".to_owned()),
         Ok(load) if kind == LOAD => Ok(Some(load).filter(|load| (0.0..=100.0).contains(load))),
         Ok(number) if (0.0..=MOST_MILLISECONDS).contains(&number) => Ok(Some(number)),
-        Ok(number) => Err(format!("{number} ms is no time that a frame takes")),
+        Ok(number) => Err(format!("{number} ms is not a valid frame time")),
         Err(_) => Err(format!("expected a number of milliseconds, found `{text}`")),
     }
 }

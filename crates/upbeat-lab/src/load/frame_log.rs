@@ -1,7 +1,7 @@
-//! The costs in a frame log, as `upbeat --frame-log` writes it.
+//! Reads frame costs from a frame log, as `upbeat --frame-log` writes it.
 //!
-//! Read leniently: lines and fields that are not needed may be there or not, and a last line that is cut off is left out. What
-//! would be misread is refused: another version, another unit, an interval of nothing.
+//! The parser is lenient: it skips unknown lines and fields, and an incomplete last line. It refuses logs that it would
+//! misread: of another version or unit, or with an invalid interval.
 
 use std::path::Path;
 
@@ -11,42 +11,41 @@ use super::{FrameCost, Load, TraceError};
 use crate::tally::Summary;
 use upbeat_timing::time::{Instant, Span};
 
-/// A surface's frames, as they were and as they can be run again.
+/// A surface's recorded frames: their figures, and their costs for a replay.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// Their costs, one stage: a log does not tell the client's stages apart.
+    /// The costs as one stage, because a log does not distinguish the client's stages.
     pub load: Load,
     /// Callback to light in milliseconds, as recorded.
     pub callback_to_light: Summary,
     /// Refreshes without a new frame while the client kept drawing.
     pub drops: u64,
-    /// Between the first and the last light.
+    /// From the first to the last light.
     pub duration: Span,
-    /// How it was paced most of the time.
+    /// The pacing of most frames.
     pub pacing: String,
-    /// It draws before it is called back, as programs of EGL do: what a frame takes until then is in no log.
+    /// The client draws before its callback, as EGL programs do, so the log does not contain the cost of that part.
     pub gated: bool,
-    /// What composing took, frame by frame; empty if the log does not tell.
+    /// Time to compose each frame; empty if the log does not tell.
     pub compose: Vec<Span>,
     /// From the display's deadline to its refresh; `None` if the log does not tell.
     pub lead: Option<Span>,
-    /// The last line was cut off, and left out.
+    /// The last line was incomplete and is left out.
     pub cut_off: bool,
 }
 
 impl Recorded {
-    /// Drops per second.
     pub fn drops_per_second(&self) -> f64 {
         self.drops as f64 / self.duration.as_seconds_f64().max(1e-9)
     }
 }
 
-/// A client that shows nothing for this many refreshes has stopped drawing: no drops, a pause.
+/// After this many refreshes without a frame the client has paused: these are no drops.
 const PAUSE_REFRESHES: u64 = 30;
 
-/// The version of the format that is read.
+/// The supported version of the format.
 const VERSION: i64 = 1;
-/// No refresh is shorter or longer, and no frame costs more.
+/// Valid refresh intervals; the upper end is also the largest cost of a frame.
 const INTERVALS: std::ops::RangeInclusive<Span> = Span::from_micros(100)..=Span::from_seconds(10);
 const MOST_COST: Span = Span::from_seconds(60);
 
@@ -57,11 +56,11 @@ pub fn read(path: &Path) -> Result<Recorded, TraceError> {
     parse(&text, &name)
 }
 
-/// One client frame of a log.
+/// A client frame in a log.
 #[derive(Clone, Debug)]
 struct Entry {
     surface: u64,
-    /// Unknown of a frame that nobody called for: one that was drawn ahead.
+    /// `None` for a frame without a callback: it was drawn ahead.
     cost: Option<Span>,
     callback: Option<Instant>,
     light: Option<Instant>,
@@ -82,7 +81,7 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
     while let Some((index, line)) = lines.next() {
         let value: Value = match serde_json::from_str(line) {
             Ok(value) => value,
-            // Whoever wrote it was stopped in the middle of a line.
+            // The writer was stopped in the middle of a line.
             Err(_) if lines.peek().is_none() && !ends_whole && index > 0 => {
                 cut_off = true;
                 break;
@@ -106,12 +105,12 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
     let intervals = entries.iter().filter_map(|entry| entry.interval).filter(|interval| *interval > Span::ZERO).max();
     let interval = intervals.or(interval).unwrap_or(Span::from_nanos(16_666_667));
     if entries.iter().all(|entry| entry.cost.is_none()) {
-        return Err(malformed(1, 1, "no frame of a client with its cost is in this log".to_owned()));
+        return Err(malformed(1, 1, "the log has no client frame with a cost".to_owned()));
     }
     Ok(Recorded { compose, lead, cut_off, ..recorded(&entries, interval, path) })
 }
 
-/// What of a line would be misread, or never come to an end.
+/// Rejects a line that would be misread, or that would make a replay endless.
 fn refuse(value: &Value) -> Result<(), String> {
     if value.get("type").and_then(Value::as_str) == Some("header") {
         let version = number(value, &["version"]).unwrap_or(VERSION);
@@ -124,15 +123,15 @@ fn refuse(value: &Value) -> Result<(), String> {
     }
     let interval = span(value, &["interval", "interval_ns"]).filter(|interval| !INTERVALS.contains(interval));
     if let Some(interval) = interval {
-        return Err(format!("an interval of {} ns between refreshes", interval.as_nanos()));
+        return Err(format!("invalid refresh interval: {} ns", interval.as_nanos()));
     }
     match span(value, &["cost_wall", "cost_ns"]) {
-        Some(cost) if cost > MOST_COST => Err(format!("a frame that took {:.0} s", cost.as_seconds_f64())),
+        Some(cost) if cost > MOST_COST => Err(format!("invalid frame cost: {:.0} s", cost.as_seconds_f64())),
         _ => Ok(()),
     }
 }
 
-/// What composing and submitting one frame took, from the latch on.
+/// Time to compose and submit a frame, from its latch on.
 fn compose_cost(value: &Value) -> Option<Span> {
     let latched = instant(value, &["latched"])?;
     let done = instant(value, &["submitted", "composed"])?;
@@ -231,7 +230,7 @@ mod tests {
         assert_eq!(recorded.pacing, "just-in-time");
     }
 
-    /// Frames that were drawn ahead have no cost in a log, and may be told of out of order; they were seen all the same.
+    /// Frames drawn ahead have no cost in a log, and their lines may be out of order. They still count as shown.
     #[test]
     fn frames_that_nobody_called_for_are_no_drops() {
         let line = |refresh: u64| {
@@ -253,9 +252,9 @@ mod tests {
         assert_eq!(error(r#"{"type":"header","version":2}"#), "log:1:1: version 2 of the format; this reads version 1");
         assert_eq!(error(r#"{"type":"header","version":1,"unit":"ms"}"#), "log:1:1: its unit is `ms`; this reads `ns`");
         let nothing = r#"{"type":"client","surface":1,"interval":0,"cost_wall":5}"#;
-        assert_eq!(error(nothing), "log:1:1: an interval of 0 ns between refreshes");
+        assert_eq!(error(nothing), "log:1:1: invalid refresh interval: 0 ns");
         let ages = r#"{"type":"client","surface":1,"cost_wall":9000000000000}"#;
-        assert_eq!(error(ages), "log:1:1: a frame that took 9000 s");
+        assert_eq!(error(ages), "log:1:1: invalid frame cost: 9000 s");
     }
 
     #[test]
@@ -263,6 +262,6 @@ mod tests {
         let error = |text: &str| parse(text, "log").unwrap_err().to_string();
         assert_eq!(error("{\"type\":\"header\"}\n{\"type\": oops}\n"), "log:2:10: not a JSON object");
         assert_eq!(error("{}\n"), "log:1:1: the line has no `type`");
-        assert_eq!(error(""), "log:1:1: no frame of a client with its cost is in this log");
+        assert_eq!(error(""), "log:1:1: the log has no client frame with a cost");
     }
 }

@@ -1,11 +1,12 @@
-//! Marks in Linux's ftrace as text (`/sys/kernel/tracing/trace`, `trace-cmd report`): what programs write to `trace_marker`.
+//! Reads frame marks from Linux's ftrace as text (`/sys/kernel/tracing/trace`, `trace-cmd report`). Programs write them
+//! to `trace_marker`.
 //!
 //! ```text
 //!             game-1234    [001] ...1.  5000.016700: tracing_mark_write: B|1234|frame
 //!             game-1234    [001] ...1.  5000.024100: tracing_mark_write: E|1234
 //! ```
-//! `B|process|name` begins a slice and `E` ends the newest of its thread, as Android's atrace has it. The outermost slices of a thread
-//! are taken for its frames, by their name.
+//! `B|process|name` begins a slice and `E` ends the newest slice of its thread, as in Android's atrace. The outermost
+//! slices of a thread count as its frames; frames are grouped by their name.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -14,24 +15,24 @@ use super::marks::Marks;
 use super::{Capture, TraceError, Wanted};
 use upbeat_timing::time::NANOS_PER_SECOND;
 
-/// What the kernel puts in front of a mark.
+/// The kernel's prefix of a mark.
 const MARK: &str = "tracing_mark_write: ";
-/// No line is longer: a file that has one is no trace.
+/// Longest valid line in bytes: a file with a longer line is no trace.
 const LONGEST_LINE: u64 = 1 << 20;
-/// Slices within slices that are told apart.
+/// Deepest nesting of slices that is tracked.
 const DEEPEST: usize = 64;
-/// Seconds since the machine was started; no machine runs for longer.
+/// Largest valid time in seconds since boot: no machine runs for longer.
 const LATEST: f64 = 1e9;
 
-/// Whether a file that starts so is one.
+/// Whether a file with this beginning is a trace.
 pub fn is_trace(start: &[u8]) -> bool {
     start.starts_with(b"# tracer:") || start.windows(MARK.len()).any(|window| window == MARK.as_bytes())
 }
 
-/// The slices that a thread has begun.
+/// Open slices of a thread.
 #[derive(Default)]
 struct Thread {
-    /// The name and the beginning of the outermost.
+    /// Name and start of the outermost slice.
     outermost: Option<(String, i64)>,
     depth: usize,
 }
@@ -39,7 +40,7 @@ struct Thread {
 /// Parses a trace; `path` is for messages, `title` for reports.
 ///
 /// # Errors
-/// With the line of what makes no sense, and where there is no mark.
+/// With the line of an invalid mark; also if there is no mark.
 pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
     use std::io::Read;
     let malformed =
@@ -54,16 +55,16 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
         }
         number += 1;
         if bytes.len() as u64 == LONGEST_LINE {
-            return Err(malformed(number, "no trace has a line of a megabyte"));
+            return Err(malformed(number, "the line is longer than a megabyte: this is not a trace"));
         }
         let line = String::from_utf8_lossy(&bytes);
         let Some((head, mark)) = line.split_once(MARK) else { continue };
         let Some((task, thread, at)) = head_of(head) else {
-            // Whoever wrote it was stopped in the middle of a line.
+            // The writer was stopped in the middle of a line.
             if !bytes.ends_with(b"\n") {
                 break;
             }
-            return Err(malformed(number, "a mark without a thread and a time before it"));
+            return Err(malformed(number, "there is no thread and no time before the mark"));
         };
         let thread = threads.entry(thread.to_owned()).or_default();
         let mut fields = mark.trim_end().splitn(3, '|');
@@ -81,7 +82,7 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
                     marks.add(&name, begin, at.saturating_sub(begin));
                 }
             }
-            // Counters and slices that go from thread to thread.
+            // Counters, and slices that span threads.
             _ => {}
         }
     }
@@ -94,7 +95,7 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
     marks.finish("ftrace marks", path, title, wanted)
 }
 
-/// The task's name, its thread, and the time in nanoseconds, of what stands before a mark.
+/// The task's name, its thread, and the time in nanoseconds, from the text before a mark.
 fn head_of(head: &str) -> Option<(&str, &str, i64)> {
     let (task, rest) = head.split_once(" [")?;
     // `game-1234`, or `game-1234 ( 1200)` with the process.
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_outermost_slices_of_a_thread_are_its_frames() {
-        // By hand: 5000.016700 to .024100, .033400 to .042800 (with a slice inside), .050000 to .080500.
+        // Computed by hand: 5000.016700 to .024100, .033400 to .042800 (with a slice inside), .050000 to .080500.
         assert_eq!(costs(TRACE, Some("game: frame")), Ok(vec![7.4, 9.4, 30.5]));
         assert_eq!(costs(TRACE, Some("1300")), Ok(vec![1.0, 1.0]));
         let several = costs(TRACE, None).unwrap_err();
@@ -133,8 +134,8 @@ mod tests {
                     game-1234  [001]  1.002000: print: tracing_mark_write: E\n game-12";
         assert_eq!(costs(text, None), Ok(vec![2.0]));
         assert!(costs("# tracer: nop\n", None).unwrap_err().contains("trace.txt:1:1: no thread has marked"));
-        assert!(costs("tracing_mark_write: B|1|f\n", None).unwrap_err().contains("without a thread"));
-        // The end of what began before the trace, and a clock that goes back.
+        assert!(costs("tracing_mark_write: B|1|f\n", None).unwrap_err().contains("there is no thread and no time"));
+        // The end of a slice that began before the trace, and a clock that goes back.
         let odd = "a-1 [0] 2.0: tracing_mark_write: E\na-1 [0] 3.0: tracing_mark_write: B|1|f\na-1 [0] 2.5: tracing_mark_write: E\n";
         assert!(costs(odd, None).unwrap_err().contains("no thread has marked"));
     }

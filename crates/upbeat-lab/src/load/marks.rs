@@ -1,4 +1,4 @@
-//! Marks that programs leave in traces of the system: a slice of time with a name, one for each frame.
+//! Marks that programs write into system traces: a named slice of time for each frame.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,20 @@ use super::capture::{Gatherer, Sample};
 use super::{Capture, TraceError, Wanted};
 use upbeat_timing::time::NANOS_PER_SECOND;
 
-/// Nothing on a display takes longer: what does is a pause.
+/// Longest valid frame: a longer slice is a pause.
 const LONGEST: i64 = 60 * NANOS_PER_SECOND;
-/// A mark that comes less often than this part of the most frequent one is no frame; it can be asked for all the same.
+/// A mark is not a frame if it is this many times rarer than the most frequent mark. The user can still ask for it by
+/// name.
 const RARE: usize = 10;
 
-/// The marks of a trace, by who left them and what they are called.
+/// The marks of a trace, grouped by program and name.
 #[derive(Debug, Default)]
 pub struct Marks {
     named: Vec<(String, Vec<Slice>)>,
     places: HashMap<String, usize>,
 }
 
-/// Nanoseconds on the trace's clock.
+/// Times in nanoseconds of the trace's clock.
 #[derive(Clone, Copy, Debug)]
 struct Slice {
     begin: i64,
@@ -26,8 +27,7 @@ struct Slice {
 }
 
 impl Marks {
-    /// A slice from `begin` on, in nanoseconds. Slices of no program, which end before they begin or last for a minute, are left
-    /// out.
+    /// Adds a slice, in nanoseconds. Slices that end before they begin or last for more than a minute are left out.
     pub fn add(&mut self, name: &str, begin: i64, duration: i64) {
         if !(0..=LONGEST).contains(&duration) {
             return;
@@ -43,15 +43,15 @@ impl Marks {
         self.named[place].1.push(Slice { begin, duration });
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.named.is_empty()
     }
 
-    /// The marks as frames: a slice is what recording took, and frames are as far apart as their beginnings.
+    /// Converts marks to frames: a slice is the time of recording, and the interval of two frames is that of their
+    /// beginnings.
     ///
     /// # Errors
-    /// If several are frequent and none is asked for, or not the one that is.
+    /// If several marks are frequent and none is wanted, or if the wanted mark is missing.
     pub fn finish(
         self,
         format: &'static str,

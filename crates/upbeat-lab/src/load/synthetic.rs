@@ -1,4 +1,4 @@
-//! Loads by seed: a lognormal body with a Pareto tail of key frames.
+//! Generates loads by seed: a lognormal body with a Pareto tail of key frames.
 //!
 //! D-VSync 3.2: 78.3 % of frames finish within a period, about 5 % fail even with triple buffering; the costs follow a
 //! power law. Costs are in refresh intervals, so that a load means the same at every rate.
@@ -7,17 +7,17 @@ use super::{FrameCost, Load};
 use crate::random::Random;
 use upbeat_timing::time::Span;
 
-/// The part of a body frame's cost that is recorded; the rest is rendered.
+/// Recording's share of a body frame's cost; the rest is rendering.
 const BODY_RECORD_SHARE: f64 = 0.45;
-/// Of a key frame, a part between these is recorded: loading an image is CPU, blurring it is GPU.
+/// Range of recording's share of a key frame's cost: loading an image is CPU, blurring it is GPU.
 const KEY_RECORD_SHARE: (f64, f64) = (0.1, 0.9);
-/// No frame costs more than this many intervals (half a second at 60 Hz).
+/// Largest cost of a frame in intervals (half a second at 60 Hz).
 const MOST_INTERVALS: f64 = 30.0;
 
-/// How key frames follow each other.
+/// Distribution of key frames over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arrangement {
-    /// Each frame is a key frame with the same probability, whatever came before.
+    /// Each frame is a key frame with the same probability, independent of earlier frames.
     Independent,
     /// Key frames keep a distance of at least this many frames.
     Scattered(usize),
@@ -33,7 +33,6 @@ pub enum Arrangement {
 /// A distribution of frame costs, in refresh intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
-    /// Name in reports.
     pub name: &'static str,
     /// Share of frames whose cost is at most one interval.
     pub within_interval: f64,
@@ -47,7 +46,6 @@ pub struct Mix {
     pub key_alpha: f64,
     /// Greatest cost of a key frame.
     pub key_most: f64,
-    /// How key frames follow each other.
     pub arrangement: Arrangement,
     /// Autocorrelation of the body's costs from frame to frame, 0 to 1.
     pub correlation: f64,
@@ -97,11 +95,10 @@ pub const E: Mix = Mix { name: "E clustered A", arrangement: Arrangement::Cluste
 /// F: high load, 60 % within an interval.
 pub const F: Mix = Mix { name: "F high load", within_interval: 0.6, ..A };
 
-/// All of them.
 pub const MIXES: [Mix; 6] = [A, B, C, D, E, F];
 
 impl Mix {
-    /// One of the `index`-th of the mixed applications of D-VSync's figure 11: tail, share and clustering drawn by seed.
+    /// Application `index` of the mixed applications of D-VSync's figure 11: tail, share and clustering drawn by seed.
     pub fn application(index: u64) -> Mix {
         let mut random = Random::new(0xA9_95 + index);
         let arrangement = if random.chance(0.4) {
@@ -120,7 +117,7 @@ impl Mix {
         }
     }
 
-    /// Makes `count` frames for a display of `interval`.
+    /// Generates `count` frames for a display of `interval`.
     pub fn generate(&self, interval: Span, count: usize, seed: u64) -> Load {
         let mut random = Random::new(seed);
         let mut keys = Keys { mix: *self, in_burst: false, since_key: usize::MAX };
@@ -141,14 +138,14 @@ impl Mix {
         Load { name: self.name.to_owned(), interval, animation: 0, frames: frames.collect() }
     }
 
-    /// The median of the body for which the wanted share of all frames costs at most one interval.
+    /// The median of the body with which the wanted share of all frames costs at most one interval.
     fn body_median(&self) -> f64 {
         let body_within = (self.within_interval / (1.0 - self.key_share)).min(0.999);
         (-self.sigma * normal_quantile(body_within)).exp()
     }
 }
 
-/// Which frames are key frames.
+/// Chooses the key frames.
 struct Keys {
     mix: Mix,
     in_burst: bool,
@@ -161,12 +158,12 @@ impl Keys {
         let probability = match self.mix.arrangement {
             Arrangement::Independent => share,
             Arrangement::Scattered(distance) => {
-                // The mean distance is 1/share: the fixed part and a geometric rest.
+                // The mean distance is 1/share: the fixed part plus a geometric part.
                 let rest = (1.0 / share - distance as f64).max(1.0);
                 if self.since_key < distance { 0.0 } else { 1.0 / rest }
             }
             Arrangement::Clustered { inside, stay } => {
-                // Bursts take the share of frames that makes `inside` of them the wanted share of all.
+                // Share of frames in bursts; the part `inside` of them are key frames.
                 let burst_share = (share / inside).min(0.9);
                 let enter = burst_share / (1.0 - burst_share) * (1.0 - stay);
                 self.in_burst = random.chance(if self.in_burst { stay } else { enter });
@@ -179,7 +176,7 @@ impl Keys {
     }
 }
 
-/// The quantile of the standard normal distribution, by bisection on its distribution function: made once per load.
+/// The quantile of the standard normal distribution, by bisection on its distribution function: computed once per load.
 fn normal_quantile(share: f64) -> f64 {
     let (mut low, mut high) = (-6.0_f64, 6.0_f64);
     for _ in 0..60 {

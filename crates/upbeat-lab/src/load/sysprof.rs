@@ -1,37 +1,38 @@
-//! Marks in Sysprof's captures (`.syscap`), which GTK, Mutter and others leave for each frame.
+//! Reads frame marks from Sysprof's captures (`.syscap`). GTK, Mutter and other programs write one for each frame.
 //!
-//! A file has a header of 256 bytes and then records, each with its length first: for a mark 24 bytes (length, processor, process, time,
-//! type), the duration, a group of 24 bytes, a name of 40, and a message. Numbers are of the machine that wrote it; ours read those with
-//! the low byte first. Published in `sysprof-capture-types.h`.
+//! A file has a header of 256 bytes and then records, each with its length first. A mark has 24 bytes (length,
+//! processor, process, time, type), the duration, a group of 24 bytes, a name of 40, and a message. Numbers have the
+//! byte order of the machine that wrote the file; only little-endian files are supported. Format:
+//! `sysprof-capture-types.h`.
 
 use std::io::{ErrorKind, Read};
 
 use super::marks::Marks;
 use super::{Capture, TraceError, Wanted};
 
-/// The first four bytes.
+/// The first four bytes of a file.
 pub const MAGIC: [u8; 4] = 0xFDCA_975E_u32.to_le_bytes();
 const HEADER: usize = 256;
-/// What each record begins with.
+/// Bytes in the header of a record.
 const RECORD: usize = 24;
-/// The least length of a mark, and the type that says that it is one.
+/// The least length of a mark in bytes, and its record type.
 const MARK: usize = 96;
 const MARK_TYPE: u8 = 10;
 
 /// Parses a capture; `path` is for messages, `title` for reports.
 ///
 /// # Errors
-/// With the number of the record that makes no sense, as a line, and where there is no mark.
+/// With the number of the invalid record (as a line); also if there is no mark.
 pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
     let malformed =
         |line, what: &str| TraceError::Malformed { path: path.to_owned(), line, column: 1, what: what.to_owned() };
     let unreadable = |source| TraceError::Unreadable { path: path.to_owned(), source };
     let mut header = [0; HEADER];
     if !filled(&mut reader, &mut header).map_err(unreadable)? || header[..4] != MAGIC {
-        return Err(malformed(1, "no capture of Sysprof"));
+        return Err(malformed(1, "not a Sysprof capture"));
     }
     if header[5] & 1 == 0 {
-        return Err(malformed(1, "written by a machine with the high byte first"));
+        return Err(malformed(1, "big-endian captures are not supported"));
     }
     let (mut marks, mut number, mut record) = (Marks::default(), 1, Vec::new());
     loop {
@@ -42,10 +43,10 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
         }
         let length = usize::from(u16::from_le_bytes([record[0], record[1]]));
         if length < RECORD {
-            return Err(malformed(number, "a record that is shorter than its own head"));
+            return Err(malformed(number, "the record is shorter than its header"));
         }
         record.resize(length, 0);
-        // A capture that was cut off loses its last record.
+        // An incomplete last record is left out.
         if !filled(&mut reader, &mut record[2..]).map_err(unreadable)? {
             break;
         }
@@ -57,12 +58,12 @@ pub fn parse(mut reader: impl Read, path: &str, title: String, wanted: &Wanted<'
         }
     }
     if marks.is_empty() {
-        return Err(malformed(number, "there is no mark in it"));
+        return Err(malformed(number, "the capture has no mark"));
     }
     marks.finish("Sysprof marks", path, title, wanted)
 }
 
-/// Fills `bytes`; false where the file ends before.
+/// Fills `bytes`; false if the file ends before.
 fn filled(reader: &mut impl Read, bytes: &mut [u8]) -> std::io::Result<bool> {
     match reader.read_exact(bytes) {
         Ok(()) => Ok(true),
@@ -71,14 +72,14 @@ fn filled(reader: &mut impl Read, bytes: &mut [u8]) -> std::io::Result<bool> {
     }
 }
 
-/// Bytes of a record, which is long enough.
+/// Bytes of a record, which must be long enough.
 fn array<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&record[at..at + N]);
     array
 }
 
-/// Text up to its zero.
+/// The text before the first zero byte.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
@@ -93,7 +94,7 @@ mod tests {
         let mut bytes = vec![0; HEADER];
         bytes[..4].copy_from_slice(&MAGIC);
         (bytes[4], bytes[5]) = (1, 1);
-        // Something else first: a process, whose name is not looked at.
+        // A record of another type first: a process, whose content is skipped.
         bytes.extend([&[32, 0][..], &[0; 14], &[4], &[0; 15]].concat());
         for (begin, duration, name) in marks {
             let mut record = vec![0; MARK];
@@ -130,9 +131,9 @@ mod tests {
 
     #[test]
     fn what_is_no_capture_is_said() {
-        assert!(costs(b"SYSP").unwrap_err().contains("no capture of Sysprof"));
-        assert!(costs(&capture(&[])).unwrap_err().contains("there is no mark"));
+        assert!(costs(b"SYSP").unwrap_err().contains("not a Sysprof capture"));
+        assert!(costs(&capture(&[])).unwrap_err().contains("the capture has no mark"));
         let short = [capture(&[]), vec![3, 0]].concat();
-        assert!(costs(&short).unwrap_err().contains("a.syscap:3:1: a record that is shorter"));
+        assert!(costs(&short).unwrap_err().contains("a.syscap:3:1: the record is shorter"));
     }
 }

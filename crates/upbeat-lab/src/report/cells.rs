@@ -1,18 +1,16 @@
-//! What reports say of a run: the same words and numbers on the terminal and on the page.
+//! Columns and cells of reports: the same words and numbers on the terminal and on the HTML page.
 
 use crate::policy::BASELINE;
 use crate::result::RunResult;
 
-/// Fewer drops than that in the baseline are too few for a percentage.
+/// Least drops in the baseline for a percentage to mean anything.
 pub const FEWEST_DROPS: f64 = 10.0;
 
-/// A column: its name, what it means, and how wide it is on a terminal.
+/// A column of a table.
 pub struct Column {
-    /// Its name.
     pub name: &'static str,
-    /// What it means.
     pub meaning: &'static str,
-    /// Characters.
+    /// In characters, on a terminal.
     pub width: usize,
 }
 
@@ -26,11 +24,11 @@ const HITCHES: Column = column("hitch/s", 7, "gaps of more than 1.26 refreshes")
 const FREEZE: Column = column("freeze", 6, "the longest gap in ms");
 const AGE: Column = column("age", 6, "from the start of a frame to its light in ms");
 
-/// The columns of motion.
+/// The columns for animation policies.
 pub const MOTION: [Column; 11] = [
     column("motion", 21, "how it is paced, and with how many buffers"),
     DROPS,
-    column("fewer", 16, "fewer drops than vsync-3, and the interval in which that lies with 95 %"),
+    column("fewer", 16, "drops avoided against vsync-3, with the 95 % interval"),
     FPS,
     HITCHES,
     FREEZE,
@@ -41,29 +39,29 @@ pub const MOTION: [Column; 11] = [
     ),
     AGE,
     column("wrong", 6, "frames shown at another time than they were drawn for"),
-    column("interrupt", 10, "from a press to its light in ms; in brackets if what waits cannot be taken back"),
+    column("interrupt", 10, "from a press to its light in ms; in brackets if queued frames cannot be cancelled"),
     column("MB", 4, "buffers at 2560 × 1440"),
 ];
 
-/// The columns of interaction.
+/// The columns for interaction policies.
 pub const INTERACTION: [Column; 9] = [
-    column("interaction", 21, "how it is paced, and what predicts its cost"),
+    column("interaction", 21, "how it is paced, and how its cost is estimated"),
     DROPS,
     FPS,
     HITCHES,
     FREEZE,
     column("input to light 50/95/99/max", 29, "in ms, the device and scan-out included"),
     AGE,
-    column("missed", 6, "frames that took longer than was predicted"),
+    column("missed", 6, "frames that took longer than predicted"),
     column("wasted", 7, "frames drawn and not shown, per frame shown"),
 ];
 
-/// Whether it answers input.
+/// Whether the run is of an interaction policy.
 pub const fn is_interaction(run: &RunResult) -> bool {
     run.missed.is_some()
 }
 
-/// How many drops the baseline of these runs has.
+/// Number of drops of the baseline among these runs.
 pub fn baseline(runs: &[&RunResult]) -> f64 {
     runs.iter().find(|run| run.policy == BASELINE).map_or(0.0, |run| run.drops)
 }
@@ -72,9 +70,9 @@ fn with_interval(value: f64, interval: f64) -> String {
     if interval > 0.0 { format!("{value:.2} ±{interval:.2}") } else { format!("{value:.2}") }
 }
 
-/// By how much fewer drops than the baseline, which has `baseline`, and how sure that is.
+/// Share of drops avoided against the baseline, which has `baseline` drops, with its uncertainty.
 pub fn fewer(run: &RunResult, baseline: f64) -> String {
-    /// More drops than that are not told apart.
+    /// Lower limit of the display, in percent.
     const MOST_MORE: f64 = -999.0;
     let percent = 100.0 * run.drop_reduction;
     if run.policy == BASELINE {
@@ -90,7 +88,7 @@ pub fn fewer(run: &RunResult, baseline: f64) -> String {
     }
 }
 
-/// The cells of [`MOTION`]. `baseline` is its number of drops.
+/// The cells of [`MOTION`]. `baseline` is the baseline's number of drops.
 pub fn motion(run: &RunResult, baseline: f64) -> [String; MOTION.len()] {
     let interrupt = run.interrupt_ms.zip(run.interrupt_unflushable_ms);
     [

@@ -12,16 +12,13 @@ const RIGHT: f64 = 170.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 44.0;
 
-/// One axis: its ends, whether it is logarithmic, and what it measures.
+/// An axis of a chart.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis<'a> {
-    /// The smaller end.
     pub low: f64,
-    /// The larger end.
     pub high: f64,
-    /// Logarithmic; both ends are positive then.
+    /// Logarithmic; both ends must be positive.
     pub log: bool,
-    /// Written beside it.
     pub label: &'a str,
 }
 
@@ -66,7 +63,6 @@ pub struct Chart<'a> {
 }
 
 impl<'a> Chart<'a> {
-    /// An empty chart.
     pub fn new(x: Axis<'a>, y: Axis<'a>) -> Self {
         Chart { x, y, body: String::new(), legend: Vec::new() }
     }
@@ -88,7 +84,7 @@ impl<'a> Chart<'a> {
         colour
     }
 
-    /// A line through points, with a mark at each if `marks`.
+    /// Adds a line through points, with a mark at each if `marks`.
     pub fn line(&mut self, name: &str, points: &[(f64, f64)], marks: bool) {
         let colour = self.colour(name);
         let path: Vec<String> = points.iter().map(|(x, y)| format!("{:.1},{:.1}", self.px(*x), self.py(*y))).collect();
@@ -105,7 +101,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// A bar from the axis up, between two x, with a number on it.
+    /// Adds a bar from the axis to `y`, between two x, with a number on it.
     pub fn bar(&mut self, name: &str, from: f64, to: f64, y: f64, label: &str) {
         let colour = self.colour(name);
         let (left, right, top, bottom) = (self.px(from), self.px(to), self.py(y), self.py(self.y.low));
@@ -121,13 +117,13 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// A word under the x axis.
+    /// Adds a label under the x axis.
     pub fn category(&mut self, x: f64, label: &str) {
         let (x, y) = (self.px(x), HEIGHT - BOTTOM + 15.0);
         let _ = write!(self.body, r#"<text x="{x:.1}" y="{y:.1}" class="n">{}</text>"#, escape(label));
     }
 
-    /// A dashed vertical line with a word at its foot.
+    /// Adds a dashed vertical line with a label at its foot.
     pub fn marker(&mut self, x: f64, label: &str) {
         let (x, top, bottom) = (self.px(x), TOP, HEIGHT - BOTTOM);
         let _ = write!(
@@ -139,7 +135,7 @@ impl<'a> Chart<'a> {
         );
     }
 
-    /// The finished SVG; `categories` leaves the x axis without numbers.
+    /// The finished SVG; with `categories` the x axis has no numbers.
     pub fn finish(self, categories: bool) -> String {
         let mut svg = format!(r#"<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">"#);
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
@@ -192,13 +188,13 @@ impl<'a> Chart<'a> {
     }
 }
 
-/// A number without digits that say nothing.
+/// A number rounded to its meaningful digits.
 fn short(value: f64) -> String {
     let text = if value.abs() >= 10.0 || value == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") };
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Text that may stand in HTML.
+/// Escapes text for HTML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,4 +1,4 @@
-//! One page with the pictures that people know from the papers; it needs nothing but itself.
+//! The HTML page with the charts that readers know from the papers; it loads no other file.
 
 use std::fmt::Write;
 
@@ -10,11 +10,11 @@ use crate::animation::FrameTrace;
 use crate::load::Load;
 use crate::result::{Report, RunResult};
 
-/// What the page shows beside the results.
+/// Data for charts beside the results.
 pub struct Charts {
     /// The loads, for their distributions of cost.
     pub loads: Vec<Load>,
-    /// Policy and its frames around the heaviest frame of the first load.
+    /// Name of a policy, and its frames around the heaviest frame of the first load.
     pub timelines: Vec<(String, Vec<FrameTrace>)>,
     /// For each estimator: input→light p50 in ms against drops per second, by miss budget.
     pub trade: Vec<(String, Vec<(f64, f64)>)>,
@@ -27,7 +27,7 @@ end}.s{text-anchor:start}.g{stroke:#e4e4e4;fill:none}.a{stroke:#777;fill:none}.d
 none}table{border-collapse:collapse;font-size:13px;width:100%}th,td{padding:.15rem .5rem;text-align:right;border-bottom:\
 1px solid #e8e8e8}th:first-child,td:first-child,.l{text-align:left}td:first-child{min-width:13rem}tr:hover td{background:#f5f8fa}.w{overflow-x:auto;margin:.6rem 0}.k{background:#eef4f9;padding:.6rem .8rem;border-left:4px solid #0072b2}.m{font-size:13px;color:#555}td,th{white-space:nowrap}";
 
-/// The page.
+/// The page as HTML text.
 pub fn render(report: &Report, charts: &Charts) -> String {
     let mut page = format!(
         "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
@@ -61,7 +61,7 @@ const LATENCY: &str = "Share of frames by latency. Whole intervals apart: direct
 const ANSWERS: &str = "Share of input events by latency, the device and scan-out included.";
 const TRADE: &str = "Each point is one miss budget from 10 % (left) to 0.1 %. Lower and further left is better.";
 
-/// Text in which code stands between backticks, as in the table on a terminal.
+/// Converts code between backticks to HTML, as in the table on a terminal.
 fn with_code(text: &str) -> String {
     let parts = text.split('`').enumerate();
     parts.map(|(place, part)| if place % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
@@ -83,7 +83,7 @@ fn cost_distribution(loads: &[Load]) -> String {
             .map(|frame| frame.total().as_nanos() as f64 / load.interval.as_nanos().max(1) as f64)
             .collect();
         costs.sort_unstable_by(f64::total_cmp);
-        // Evenly spaced on the logarithmic axis of shares, however long the load is.
+        // Evenly spaced on the logarithmic axis of shares, for loads of any length.
         let share = |step: usize| 10_f64.powf(-4.0 * step as f64 / 160.0);
         let above = |share: f64| costs[((costs.len() - 1) as f64 * (1.0 - share)) as usize];
         let seen = |step: &usize| share(*step) * costs.len() as f64 >= 1.0;
@@ -164,7 +164,7 @@ fn trade(curves: &[(String, Vec<(f64, f64)>)]) -> String {
     chart.finish(false)
 }
 
-/// What each load is and what would help it, with the rows that the terminal has.
+/// Adds origin, advice and table of each load.
 fn loads(page: &mut String, report: &Report) {
     let mut names: Vec<&str> = report.runs.iter().map(|run| run.load.as_str()).collect();
     names.dedup();
@@ -192,7 +192,7 @@ fn loads(page: &mut String, report: &Report) {
     if !report.runs.is_empty() {
         page.push_str("<p class=\"m\">");
         for (place, Column { name, meaning, .. }) in MOTION.iter().chain(&INTERACTION).enumerate() {
-            // Those that both tables have are said once.
+            // Explain a column of both tables only once.
             if place < MOTION.len() || MOTION.iter().all(|column| column.name != *name) {
                 let _ = write!(page, "<b>{}</b>: {}. ", escape(name), escape(meaning));
             }

@@ -1,4 +1,4 @@
-//! Results for people: a table on the terminal, a page with pictures.
+//! Results for people: a table on the terminal, and an HTML page with charts.
 
 pub mod cells;
 pub mod chart;

@@ -1,11 +1,11 @@
-//! Results as a table of text.
+//! The results as a text table.
 
 use std::fmt::Write;
 
 use super::cells::{self, Column, INTERACTION, MOTION};
 use crate::result::{Figure, FigureKind, LoadInfo, Report, RunResult};
 
-/// The whole report as text that fits a terminal of 120 columns.
+/// The whole report as text for a terminal of 120 columns.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
     let mut loads: Vec<&str> = report.runs.iter().map(|run| run.load.as_str()).collect();
@@ -42,7 +42,7 @@ fn render_load(text: &mut String, load: &str, info: Option<&LoadInfo>, runs: &[&
     }
 }
 
-/// Rows under the names of their columns, the first on the left.
+/// Adds rows under their column names, the first column aligned to the left.
 fn rows(text: &mut String, columns: &[Column], rows: Vec<Vec<String>>) {
     if rows.is_empty() {
         return;
@@ -57,7 +57,7 @@ fn rows(text: &mut String, columns: &[Column], rows: Vec<Vec<String>>) {
     }
 }
 
-/// Words in lines of a terminal's width.
+/// Wraps text to the width of a terminal.
 fn wrapped(words: &str) -> String {
     const WIDTH: usize = 118;
     let (mut text, mut length) = (String::new(), 0);
@@ -74,7 +74,7 @@ fn wrapped(words: &str) -> String {
     text
 }
 
-/// The word for the kind of a figure.
+/// The name of a figure's kind.
 pub const fn kind_word(kind: FigureKind) -> &'static str {
     match kind {
         FigureKind::Taken => "taken",
@@ -84,7 +84,7 @@ pub const fn kind_word(kind: FigureKind) -> &'static str {
     }
 }
 
-/// A number in the precision that its unit deserves.
+/// A number with the digits that suit its unit.
 pub fn number(value: f64, unit: &str) -> String {
     match unit {
         "/s" | "fps" if value.abs() < 10.0 => format!("{value:.2}"),

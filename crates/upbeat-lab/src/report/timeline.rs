@@ -1,4 +1,4 @@
-//! Frames on their way, as inline SVG: time from left to right, a row for each frame.
+//! The stages of frames as inline SVG: time from left to right, a row for each frame.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ const RIGHT: f64 = 12.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 40.0;
 const ROW: f64 = 13.0;
-/// Between recording and its light, and what a red mark is.
+/// Colours of the stages, of the lines between them, and of missed refreshes.
 const RECORDING: &str = COLOURS[5];
 const RENDERING: &str = COLOURS[0];
 const WAITING: &str = COLOURS[2];
@@ -20,7 +20,7 @@ const SHOWN: &str = COLOURS[1];
 const BETWEEN: &str = "#bbbbbb";
 const MISSED: &str = "#c62828";
 
-/// The frames' timeline; nothing where there are none.
+/// The timeline of the frames; empty without frames.
 pub fn render(frames: &[FrameTrace]) -> String {
     let (Some(first), Some(last)) = (frames.first(), frames.last()) else { return String::new() };
     let (start, end) = (first.record_start, last.shown);
@@ -86,7 +86,7 @@ fn legend(svg: &mut String) {
     }
 }
 
-/// Milliseconds below, the frames' numbers on the left. `length` in nanoseconds.
+/// Adds milliseconds below and frame numbers on the left. `length` is in nanoseconds.
 fn axes(svg: &mut String, length: f64, foot: f64) {
     let millis = length / 1e6;
     let step =

@@ -1,4 +1,4 @@
-//! D-VSync: figures 11, 14 and 15, the mean of 72.7 %, and what lies beyond the paper.
+//! D-VSync: figures 11, 14 and 15, the mean of 72.7 %, and extensions beyond the paper.
 
 use rayon::prelude::*;
 
@@ -10,13 +10,13 @@ use crate::load::synthetic::{self, Mix};
 use upbeat_timing::frames::{AheadSettings, Recorder};
 use upbeat_timing::time::Span;
 
-/// Applications of figure 11.
+/// Number of applications in figure 11.
 const APPLICATIONS: u64 = 25;
-/// Games of figure 14.
+/// Number of games in figure 14.
 const GAMES: u64 = 15;
-/// What the model's figure of the applications is to ours.
+/// Note on the difference between the model's applications and ours.
 const OTHER_APPLICATIONS: &str = "the model's 25 applications are others, with other parameters";
-/// Frames per application: a fifth of the effort each.
+/// The effort's frames divided by this are the frames of each application.
 const APPLICATION_SHARE: usize = 5;
 
 fn interval(hertz: u32) -> Span {
@@ -27,7 +27,7 @@ const fn ahead(slots: u8) -> AnimationPolicy {
     AnimationPolicy::ahead(AheadSettings::buffers(slots))
 }
 
-/// Mean over seeds of `measure`, which sees the load of each.
+/// Mean over seeds of `measure`, called with the load of each.
 fn over_seeds(mix: Mix, hertz: u32, effort: Effort, measure: impl Fn(&Load) -> f64 + Sync) -> f64 {
     let one = |seed| measure(&mix.generate(interval(hertz), effort.frames, seed));
     (1..=effort.seeds).into_par_iter().map(one).sum::<f64>() / effort.seeds as f64
@@ -42,7 +42,7 @@ fn latency_reduction(load: &Load) -> f64 {
     100.0 * (1.0 - run(load, &ahead(4)).latency().mean / vsync)
 }
 
-/// The loads A to F: the law of costs, drops, reductions and latency.
+/// The loads A to F: distribution of costs, drops, reductions and latency.
 pub fn workloads(effort: Effort) -> Vec<Figure> {
     use FigureKind::{Derived, Fitted, Predicted, Taken};
     let on_a = |measure: &(dyn Fn(&Load) -> f64 + Sync)| over_seeds(synthetic::A, 60, effort, measure);
@@ -131,7 +131,7 @@ pub fn applications(effort: Effort) -> Vec<Figure> {
             .expected(2.15)
             .note(OTHER_APPLICATIONS),
     );
-    // The tails are drawn around those that were fitted to 71.6 and 87.7 %.
+    // The random tails are spread around the tail that was fitted to 71.6 and 87.7 %.
     use FigureKind::{Fitted, Predicted};
     for (slots, kind, published, expected) in
         [(4, Fitted, Some(71.6), 73.8), (5, Fitted, Some(87.7), 84.9), (7, Predicted, None, 92.6)]
@@ -152,8 +152,8 @@ pub fn applications(effort: Effort) -> Vec<Figure> {
     figures
 }
 
-/// The three devices: figures 12, 13 and 15 and the mean of 72.7 %. The tail was chosen on the first one's 2.04 drops/s and on
-/// 71.6 and 87.7 %; the shares of key frames on the others' drops.
+/// The three devices: figures 12, 13 and 15 and the mean of 72.7 %. The tail was fitted to the first device's 2.04
+/// drops/s and to 71.6 and 87.7 %; the shares of key frames to the drops of the other devices.
 pub fn devices(effort: Effort) -> Vec<Figure> {
     use FigureKind::{Derived, Fitted};
     let mate60 = |key_share| Mix { key_share, key_alpha: 2.8, ..synthetic::A };
@@ -196,7 +196,7 @@ pub fn devices(effort: Effort) -> Vec<Figure> {
     figures
 }
 
-/// Short animations, the bounds, and the gap to them.
+/// Short animations, the bounds, and the distance to them.
 pub fn extensions(effort: Effort) -> Vec<Figure> {
     use FigureKind::Predicted;
     let fling = |policy: AnimationPolicy| {

@@ -1,7 +1,7 @@
-//! `upbeat simulate --suite estimators`: what each estimator costs in latency for the misses that it lets through.
+//! `upbeat simulate --suite estimators`: latency and misses of each estimator.
 //!
-//! The table that the defaults of just-in-time pacing were chosen from. It is printed as it stands in `docs/DEFAULTS.md`,
-//! and a test compares the two.
+//! The defaults of just-in-time pacing were chosen from this table. `docs/DEFAULTS.md` contains it, and a test compares
+//! the two.
 
 use std::fmt::Write;
 
@@ -16,9 +16,10 @@ use upbeat_timing::time::Span;
 
 /// Refreshes per cell: a share of 1 % is known to ±0.08 points.
 const REFRESHES: usize = 60_000;
-/// One seed: the same costs and events for every row.
+/// A single seed: the same costs and events for every row.
 const SEED: u64 = 1;
-/// A mouse that reports a thousand times a second leaves no slack to snap to; just off the rate, so that the phase runs.
+/// A mouse with a thousand reports a second leaves no slack to snap to. The interval is slightly off, so that its phase
+/// moves over the refresh.
 const MOUSE: Span = Span::from_micros(997);
 
 /// Costs of an application in milliseconds.
@@ -28,10 +29,10 @@ const PROFILES: [(&str, AppCost<'static>); 4] = [
     ("bursty 5/10 ms", AppCost::Bursty(5.0, 10.0, 40.0)),
     ("power law 5 ms", AppCost::PowerLaw(5.0, 0.05, 1.8)),
 ];
-/// Devices by the distance of their events; a touch screen is the one of [`Setup::presto`].
+/// Input devices and their event intervals; the touch screen has the interval of [`Setup::presto`].
 const DEVICES: [(&str, Option<Span>); 2] = [("touch", None), ("1 kHz", Some(MOUSE))];
 
-/// The rows: a name and what it does.
+/// The rows: names and policies.
 fn rows() -> Vec<(String, JustInTime)> {
     let asked = |kind: EstimatorKind, thousandths| {
         let name = format!("{kind}, {} %", f64::from(thousandths) / 10.0);
@@ -50,7 +51,7 @@ fn rows() -> Vec<(String, JustInTime)> {
     rows
 }
 
-/// One estimator on one load.
+/// Figures of one estimator on one load.
 struct Cell {
     /// Mean input→light in milliseconds.
     latency: f64,
@@ -65,12 +66,11 @@ fn cell(app: AppCost<'static>, events: Option<Span>, policy: JustInTime) -> Cell
     Cell { latency: response.latency.mean, missed: 100.0 * response.missed }
 }
 
-/// The row of one policy.
 fn row(policy: JustInTime) -> Vec<Cell> {
     columns().map(|(_, app, events)| cell(app, events, policy)).collect()
 }
 
-/// The table, row by row. `done` is called after each of [`parts`].
+/// The table, row by row. Calls `done` after each of [`parts`].
 fn cells(done: &(dyn Fn() + Sync)) -> Vec<(String, Vec<Cell>)> {
     let one = |(name, policy)| {
         let row = row(policy);
@@ -86,7 +86,7 @@ fn columns() -> impl Iterator<Item = (String, AppCost<'static>, Option<Span>)> {
     })
 }
 
-/// How often `done` is called.
+/// Number of calls of `done`.
 pub fn parts() -> usize {
     rows().len()
 }
@@ -107,7 +107,7 @@ fn line(name: &str, row: &[Cell]) -> String {
     format!("| {name} | {} |", row.join(" | "))
 }
 
-/// The same as figures, for `--json`.
+/// The table as figures, for `--json`.
 pub fn figures(done: &(dyn Fn() + Sync)) -> Vec<Figure> {
     let rows = cells(done).into_iter().flat_map(|(name, row)| {
         columns().zip(row).flat_map(move |((column, ..), cell)| {
@@ -122,7 +122,7 @@ pub fn figures(done: &(dyn Fn() + Sync)) -> Vec<Figure> {
 mod tests {
     use super::*;
 
-    /// Two rows, since all take half a minute without optimisation: the baseline of the paper, and a default.
+    /// Tests only two rows, since all take half a minute without optimisation: the paper's baseline, and a default.
     #[test]
     fn the_documented_table_is_what_comes_out() {
         let documented = include_str!("../../../../docs/DEFAULTS.md");

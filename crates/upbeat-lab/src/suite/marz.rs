@@ -1,18 +1,17 @@
-//! Marz: three event loads under a polling loop, a blocking one, and ours.
+//! Marz: three event loads under a polling loop, a blocking loop, and ours.
 
 use super::{Effort, Figure, FigureKind, figure};
 use crate::events::{EventLoad, EventLoop, SPIRAL, run};
 
 /// A refresh at 60 Hz in milliseconds.
 const INTERVAL: f64 = 16.667;
-/// What a light application needs before the refresh, in milliseconds.
+/// Time that a light application needs before the refresh, in milliseconds.
 const BUDGET: f64 = 4.0;
 /// Test 2: about three messages of 40 characters in 20 s, in bursts.
 const TYPING: EventLoad = EventLoad { events: 240, seconds: 20.0, bursts: true };
 /// Test 3: a film and no input.
 const NOTHING: EventLoad = EventLoad { events: 0, seconds: 30.0, bursts: false };
 
-/// All figures.
 pub fn figures(_effort: Effort) -> Vec<Figure> {
     let mut figures = Vec::new();
     let loads = [

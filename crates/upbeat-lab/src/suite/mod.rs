@@ -1,8 +1,8 @@
 //! `upbeat simulate --suite papers`: the published figures beside ours.
 //!
-//! Each figure says how it came about: *taken* ones are parameters of the load, *fitted* ones it was made to match (and what
-//! follows from those), *derived* ones follow from the model of the pipeline, *predicted* ones had nothing fitted to them.
-//! `docs/FIGURES.md` has them all; a test compares the two.
+//! Each figure has a kind: *taken* is a parameter of the load, *fitted* is a figure that the load was made to match (or
+//! that follows from such figures), *derived* follows from the model of the pipeline, *predicted* had nothing fitted to
+//! it. `docs/FIGURES.md` has them all; a test compares the two.
 
 mod dvsync;
 pub mod estimators;
@@ -12,23 +12,22 @@ mod scar;
 
 use super::result::{Figure, FigureKind};
 
-/// How much is simulated: more is slower and has smaller intervals.
+/// Amount of simulation: more is slower and has smaller confidence intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Frames per load and seed.
     pub frames: usize,
-    /// Seeds.
     pub seeds: u64,
 }
 
 impl Default for Effort {
-    /// 100 000 frames and 5 seeds: reductions to about half a point.
+    /// 100 000 frames and 5 seeds: an error of reductions of about half a point.
     fn default() -> Self {
         Effort { frames: 100_000, seeds: 5 }
     }
 }
 
-/// Every figure of every paper. `done` is called after each of [`PARTS`].
+/// Every figure of every paper. Calls `done` after each of [`PARTS`].
 pub fn papers(effort: Effort, done: &(dyn Fn() + Sync)) -> Vec<Figure> {
     let parts: [fn(Effort) -> Vec<Figure>; PARTS] = [
         dvsync::workloads,
@@ -50,10 +49,10 @@ pub fn papers(effort: Effort, done: &(dyn Fn() + Sync)) -> Vec<Figure> {
         .collect()
 }
 
-/// How many parts the suite has.
+/// Number of calls of `done`.
 pub const PARTS: usize = 7;
 
-/// The builder of a figure's row.
+/// Starts a figure's row; the unit sets its tolerance.
 fn figure(id: impl Into<String>, unit: &'static str, kind: FigureKind, measured: f64) -> Figure {
     let tolerance = match unit {
         "/s" => 0.5,
@@ -72,7 +71,7 @@ impl Figure {
         Figure { expected: Some(value), ..self }
     }
 
-    /// Ours is this far from the model's for a reason, which the note gives.
+    /// Sets a tolerance for a figure that differs from the model's for a reason; the note gives the reason.
     fn within(self, tolerance: f64) -> Figure {
         Figure { tolerance, ..self }
     }
@@ -87,8 +86,8 @@ mod tests {
     use super::*;
     use crate::report::table::kind_word;
 
-    /// At a fortieth of the usual effort: shares within 8 points, times within 2 ms, drops within half a drop, of the model's
-    /// and of what is documented.
+    /// At a fortieth of the usual effort. Tolerances against the model and the documentation: shares 8 points, times 2
+    /// ms, drops half a drop.
     #[test]
     fn the_suite_reproduces_what_the_independent_model_says_and_what_is_documented() {
         let figures = papers(Effort { frames: 12_000, seeds: 1 }, &|| ());

@@ -1,4 +1,4 @@
-//! Presto: figures 6, 8 and 9, and what better predictors do.
+//! Presto: figures 6, 8 and 9, and the effect of better predictors.
 
 use super::{Effort, Figure, FigureKind, figure};
 use crate::interaction::{AppCost, InteractionPolicy, JustInTime, Response, Setup, run};
@@ -9,12 +9,11 @@ use upbeat_timing::time::Span;
 const NATIVE: AppCost<'_> = AppCost::Lognormal(6.0, 0.25);
 /// The paper's own square under the pen: nearly nothing to draw.
 const IN_HOUSE: AppCost<'_> = AppCost::Lognormal(2.0, 0.25);
-/// Two events a refresh against many: where the paper's predictor works and where it does not.
+/// Many events a refresh, against the two of a touch screen: the paper's predictor works only with few.
 const MOUSE: Span = Span::from_micros(997);
-/// A tenth of a load's frames are refreshes here: a mean over 10 000 of them has an error under 0.2 ms.
+/// The effort's frames divided by this are the refreshes: a mean over 10 000 of them has an error under 0.2 ms.
 const REFRESH_SHARE: usize = 5;
 
-/// All figures.
 pub fn figures(effort: Effort) -> Vec<Figure> {
     use FigureKind::{Derived, Fitted, Predicted};
     let refreshes = (effort.frames / REFRESH_SHARE).max(4_000);

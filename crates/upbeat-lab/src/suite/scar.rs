@@ -1,9 +1,9 @@
-//! SCAR: table 2 by the algorithm and as printed.
+//! SCAR: table 2, computed by the algorithm and as printed.
 
 use super::{Effort, Figure, FigureKind, figure};
 use crate::scrolling::{FACTORS, SPEEDS, both_directions, scar, scar_both_directions, scar_formula};
 
-/// All figures; nothing in them is random.
+/// Nothing in these figures is random.
 pub fn figures(_effort: Effort) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (speed, printed) in SPEEDS.into_iter().zip([0.05, 0.36]) {

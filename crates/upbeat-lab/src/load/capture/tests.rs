@@ -2,7 +2,7 @@ use super::*;
 
 const INTERVAL: Span = Span::from_nanos(16_666_667);
 
-/// A log that tells intervals only, and the load of the GPU where there is one.
+/// A log with intervals only, and with the GPU's load if given.
 fn intervals(whole: impl IntoIterator<Item = f64>, gpu_load: Option<f64>) -> Capture {
     let mut gatherer = Gatherer::new("test", INTERVAL);
     let program = gatherer.program("");
@@ -25,7 +25,7 @@ fn an_interval_is_a_bound_on_the_slower_stage() {
     let uneven = intervals((0..100).map(|frame| 20.0 + f64::from(frame % 10)), Some(40.0));
     assert_eq!((uneven.about.record, uneven.about.render), (Known::Bound, Known::Derived));
     assert_eq!(uneven.about.warnings, []);
-    // Two fifths of the mean interval: the GPU's load says nothing of a single frame.
+    // Two fifths of the mean interval, because the GPU's load says nothing of a single frame.
     let render = uneven.load.frames[99].render.as_millis_f64();
     assert!((render - 0.4 * 24.5).abs() < 0.4, "{render}");
 }
@@ -46,7 +46,7 @@ fn a_busy_gpu_is_told() {
     assert_eq!((busy.about.record, busy.about.render), (Known::Assumed, Known::Bound));
 }
 
-/// Two measured stages, and the intervals at which frames of the same costs leave a pipeline that nothing holds up.
+/// A log with two measured stages, and the intervals of frames with the same costs from a pipeline without limits.
 #[test]
 fn a_two_stage_log_cut_down_to_its_intervals_drops_about_as_often() {
     use crate::animation::{AnimationPolicy, run};
@@ -57,7 +57,7 @@ fn a_two_stage_log_cut_down_to_its_intervals_drops_about_as_often() {
         let (mut recorded, mut rendered) = (Span::ZERO, [Span::ZERO; 3]);
         let bare = intervals(
             measured.frames.iter().map(|cost| {
-                // Two frames wait for the renderer at most.
+                // At most two frames wait for the renderer.
                 recorded = recorded.max(rendered[0]) + cost.record;
                 let done = rendered[2].max(recorded) + cost.render;
                 let interval = done - rendered[2];

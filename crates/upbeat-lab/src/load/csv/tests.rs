@@ -31,7 +31,7 @@ fn a_mangohud_log_with_its_preamble() {
         fps,frametime,cpu_load,cpu_power,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,gpu_mem_clock,gpu_vram_used,\
         gpu_power,ram_used,swap_used,process_rss,elapsed\n\
         50,20,12,0,50,60,58,1500,800,2.1,30,5.5,0,1.1,1000000\n120,8,12,0,99,60,58,1500,800,2.1,30,5.5,0,1.1,2\n";
-    // Half of 20 ms the GPU was busy: the CPU is the slower stage. With a full GPU it is the GPU.
+    // The GPU was busy for half of 20 ms, so the CPU is the slower stage. With a full GPU it is the GPU.
     assert_eq!(costs(text), Ok(vec![(20.0, 10.0), (3.2, 8.0)]));
     assert_eq!(capture(text, None).unwrap().about.format, "MangoHud");
 }
@@ -42,13 +42,13 @@ fn presentmon_of_both_generations_and_frameview() {
     assert_eq!(costs(one), Ok(vec![(4.0, 10.0)]));
     let two = "Application,FrameTime,MsCPUBusy,MsGPUBusy\ngame.exe,10,3,9\ngame.exe,10,NA,9\n";
     assert_eq!(costs(two), Ok(vec![(3.0, 9.0), (3.6, 9.0)]));
-    // Presented at 10, 20 and 30 ms, in the call for 4, light two refreshes later and once three.
+    // Presents at 10, 20 and 30 ms, 4 ms in the call, light two refreshes later and once three.
     let view = "Application,ProcessID,MsBetweenPresents,MsInPresentAPI,MsRenderPresentLatency,MsUntilDisplayed\n\
         game.exe,1,10,4,3,23.333\ngame.exe,1,10,4,3,30\ngame.exe,1,10,4,3,53.333\n";
     assert_eq!(costs(view), Ok(vec![(4.0, 10.0), (6.0, 9.0), (6.0, 9.0)]));
     let about = capture(view, None).unwrap().about;
     assert_eq!((about.format, about.program.as_deref()), ("FrameView", Some("game.exe (1)")));
-    // 16.7 ms and then 33.3 ms apart: one drop in 50 ms.
+    // Lights are 16.7 ms and then 33.3 ms apart: one drop in 50 ms.
     assert!((about.recorded.unwrap().drops_per_s - 20.0).abs() < 0.01, "{:?}", about.recorded);
 }
 
@@ -66,7 +66,10 @@ fn quoted_fields_may_have_commas_and_quotes_and_semicolons_leave_the_comma_to_nu
 fn of_several_programs_one_has_to_be_named() {
     let text = "Application,ProcessID,MsBetweenPresents\nA.exe,1,10\ndwm.exe,2,16\nA.exe,1,12\n";
     let error = capture(text, None).unwrap_err();
-    assert!(error.contains("several programs are in it: A.exe (1) (2 frames), dwm.exe (2) (1 frames);"), "{error}");
+    assert!(
+        error.contains("it has frames of several programs: A.exe (1) (2 frames), dwm.exe (2) (1 frames);"),
+        "{error}"
+    );
     for name in ["A.exe", "1", "A.exe (1)"] {
         let frames: Vec<f64> =
             capture(text, Some(name)).unwrap().load.frames.iter().map(|f| f.slower().as_millis_f64()).collect();
@@ -81,8 +84,8 @@ fn errors_name_the_line_and_the_column() {
         ("", "log.csv:1:1: the file is empty"),
         ("frame,cpu_ms,gpu_ms\n", "log.csv:1:1: the header is not followed by any frame"),
         ("frame,cpu_ms,gpu_ms\n0,1.0,fast\n", "log.csv:2:7: expected a number of milliseconds, found `fast`"),
-        ("frame,cpu_ms,gpu_ms\n0,1,2\n1,-4,2\n", "log.csv:3:3: -4 ms is no time that a frame takes"),
-        ("frame,cpu_ms,gpu_ms\n0,1,2\n1,NaN,2\n", "log.csv:3:3: NaN ms is no time that a frame takes"),
+        ("frame,cpu_ms,gpu_ms\n0,1,2\n1,-4,2\n", "log.csv:3:3: -4 ms is not a valid frame time"),
+        ("frame,cpu_ms,gpu_ms\n0,1,2\n1,NaN,2\n", "log.csv:3:3: NaN ms is not a valid frame time"),
         ("frame,cpu_ms,gpu_ms\n0,1\n", "log.csv:2:3: the line ends before column 3"),
         ("fps,frametime\n60,16\n60,0\n", "log.csv:3:4: an interval of 0 ms: two frames are not shown at once"),
     ] {
@@ -95,7 +98,7 @@ fn errors_name_the_line_and_the_column() {
         "log".into(),
         &Wanted { interval: Span::from_millis(16), process: None },
     );
-    assert_eq!(bytes.unwrap_err().to_string(), "log.csv:2:3: this is no text in UTF-8");
+    assert_eq!(bytes.unwrap_err().to_string(), "log.csv:2:3: the text is not UTF-8");
 }
 
 #[test]
@@ -103,6 +106,6 @@ fn a_last_line_that_is_cut_off_is_lost_and_the_log_is_not() {
     use crate::load::Warning;
     let cut = capture("frame,cpu_ms,gpu_ms\n0,1,2\n1,3", None).unwrap();
     assert_eq!((cut.load.frames.len(), cut.about.warnings), (1, vec![Warning::CutOff { line: 3 }]));
-    // The same line with an end is wrong.
+    // The same line with a line break is an error.
     assert!(costs("frame,cpu_ms,gpu_ms\n0,1,2\n1,3\n").is_err());
 }
