@@ -58,7 +58,6 @@ pub enum Trigger {
 
 /// Number of fingers of a swipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "they say it")]
 pub enum Swiped {
     Three,
     Four,
@@ -88,7 +87,6 @@ pub enum Toggled {
 
 /// Scroll direction of a wheel (of the view, not of the content), or direction of the fingers of a swipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "they say it")]
 pub enum Turned {
     Up,
     Down,

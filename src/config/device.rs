@@ -25,7 +25,6 @@ pub struct PointerSettings {
 /// A rule for pointing devices. What it leaves out stays as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the options are those of PointerSettings")]
 pub struct DeviceRule {
     /// Which devices, by the names that the log has for them when they are plugged in.
     pub name: Pattern,

@@ -21,7 +21,6 @@ pub enum KeyboardId {
 
 /// What fingers do together on a touchpad, beyond moving the pointer and scrolling. Each gesture begins, changes, and ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the fields are those of libinput and of pointer-gestures-v1")]
 pub enum Gesture {
     /// So many fingers begin to move in one direction.
     SwipeBegin { fingers: u32 },
@@ -62,7 +61,6 @@ pub(super) enum Stops {
 
 /// One event. Positions are global logical coordinates; times are `CLOCK_MONOTONIC`, when the event happened.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the fields say what they are; units and origin are stated above")]
 pub enum InputEvent {
     /// The pointer moved by `delta` (accelerated; `raw` is not).
     PointerMotion { time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical> },

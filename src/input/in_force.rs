@@ -26,7 +26,6 @@ use crate::state::State;
 
 /// Modifiers as xkb serialises them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named as in wl_keyboard.modifiers")]
 pub struct Masks {
     pub depressed: u32,
     pub latched: u32,

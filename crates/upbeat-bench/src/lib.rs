@@ -17,8 +17,6 @@
 //! pixels of the virtual display prove that it is true ([`pixels`]). The proof has a run of its own, because recording
 //! costs the compositor time.
 
-#![allow(missing_docs, reason = "only this workspace uses the crate")]
-
 pub mod animations;
 pub mod block_code;
 pub mod bystander;

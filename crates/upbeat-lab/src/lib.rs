@@ -4,16 +4,12 @@
 //! - [`animation`], [`interaction`]: the pipelines of motion and of answers to input. They hold no rule of their own:
 //!   every decision is taken by the code in [`upbeat_timing`].
 //! - [`compositor`], [`clients`], [`replay`]: the compositor's own conductor under a load, with several clients, and
-//!   with a
-//!   recorded session.
+//!   with a recorded session.
 //! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction. [`scrolled`]: a recorded
-//!   hand
-//!   that scrolls a document.
+//!   hand that scrolls a document.
 //! - [`bounds`]: lower bounds of any schedule.
 //! - [`suite`]: the published figures, reproduced.
 //! - [`policy`], [`runner`], [`result`], [`advice`], [`report`], [`cli`]: `upbeat simulate`.
-
-#![allow(missing_docs, reason = "only this workspace uses the crate")]
 
 pub mod advice;
 pub mod animation;

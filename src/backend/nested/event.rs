@@ -12,7 +12,6 @@ pub struct WindowId(pub u32);
 /// An event of the parent. Times are `CLOCK_MONOTONIC`; positions are physical pixels of the window's output, from its
 /// top left corner.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the fields say what they are; units and origin are stated above")]
 pub enum ParentEvent {
     /// The window is not visible any more.
     Hidden { window: WindowId },

@@ -80,9 +80,8 @@ impl Between {
             let (piece, pieces) = if stride == row { (bytes.len(), 1) } else { (row, rows) };
             (0..pieces).all(|number| {
                 let (to, from) = (begin + number * stride, number * row);
-                // SAFETY: all bytes written from `to` on lie before `end`, and so within the `length`
-                // bytes mapped at `start`; the mapping stays during this closure. If the client has
-                // shrunk the memory, the call fails.
+                // SAFETY: all bytes written from `to` on lie before `end`, and so within the `length` bytes mapped at
+                // `start`; the mapping stays during this closure. If the client has shrunk the memory, the call fails.
                 let read = unsafe { libc::pread(self.0.as_raw_fd(), start.add(to).cast(), piece, from as libc::off_t) };
                 usize::try_from(read) == Ok(piece)
             })

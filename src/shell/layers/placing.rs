@@ -65,7 +65,6 @@ pub enum Zone {
 
 /// A value for each edge of a rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "they are called what they are")]
 pub struct PerEdge<T> {
     pub top: T,
     pub right: T,

@@ -5,8 +5,8 @@ use super::share;
 use crate::shell::WindowId;
 use crate::shell::workspaces::Screen;
 
-/// Limit, in physical pixels, on the minimum width that windows give their column, so that the sum of a hundred thousand
-/// columns fits an `i32`.
+/// Limit, in physical pixels, on the minimum width that windows give their column, so that the sum of a hundred
+/// thousand columns fits an `i32`.
 pub(super) const WIDEST: i32 = 16_384;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -69,7 +69,8 @@ fn all_places() -> impl Iterator<Item = Place> {
     [NOWHERE, FIRST, SECOND].into_iter().flat_map(|screen| Number::all().map(move |number| Place { screen, number }))
 }
 
-// --- strategies -------------------------------------------------------------------------------------------------------
+// --- strategies
+// -------------------------------------------------------------------------------------------------------
 
 fn any_window() -> impl Strategy<Value = WindowId> {
     (1u32..9).prop_map(window)

@@ -124,9 +124,9 @@ impl Motion {
     }
 }
 
-/// A motion along a curve. Velocity that an interruption left fades out over the same time:
-/// `x(s) = from + (goal − from)·curve(s) + v·T·s·(1 − s)²`. The last term has slope `v` at the start, and neither value
-/// nor slope at the end (a cubic Hermite spline of that tangent alone).
+/// A motion along a curve. Velocity that an interruption left fades out over the same time: `x(s) = from + (goal −
+/// from)·curve(s) + v·T·s·(1 − s)²`. The last term has slope `v` at the start, and neither value nor slope at the end
+/// (a cubic Hermite spline of that tangent alone).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Eased {
     start: Instant,

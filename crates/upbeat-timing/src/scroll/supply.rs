@@ -179,8 +179,8 @@ impl Supply {
         }
     }
 
-    /// The part of the desired extension that the budget allows, from 0 to 1: the positive root of
-    /// `(w + s·x) (h + s·y) = budget`.
+    /// The part of the desired extension that the budget allows, from 0 to 1: the positive root of `(w + s·x) (h + s·y)
+    /// = budget`.
     fn affordable(&self, view: Region, x: f64, y: f64) -> f64 {
         let (width, height) = (view.x.length as f64, view.y.length as f64);
         let budget = self.settings.most_pixels as f64;

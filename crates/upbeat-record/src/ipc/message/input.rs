@@ -74,8 +74,8 @@ pub enum InputEvent {
         /// Number that identifies the finger.
         finger: u32,
     },
-    /// A pen comes near a graphics tablet, over a position (global logical coordinates). The first
-    /// such event also plugs in the tablet, which covers the whole logical space.
+    /// A pen comes near a graphics tablet, over a position (global logical coordinates). The first such event also
+    /// plugs in the tablet, which covers the whole logical space.
     PenNear {
         /// Logical pixels from the left.
         x: f64,

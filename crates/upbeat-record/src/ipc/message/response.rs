@@ -34,7 +34,8 @@ pub enum Response {
         #[serde(default)]
         x11: String,
     },
-    /// The answer to [`Request::Outputs`](super::Request::Outputs) and [`Request::AddOutput`](super::Request::AddOutput).
+    /// The answer to [`Request::Outputs`](super::Request::Outputs) and
+    /// [`Request::AddOutput`](super::Request::AddOutput).
     Outputs {
         /// All outputs, or the new output.
         outputs: Vec<Output>,
