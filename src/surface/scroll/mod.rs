@@ -1,4 +1,5 @@
-//! Views that the compositor scrolls: what their clients say of them, what moves them, and what their clients are told.
+//! Views that the compositor scrolls: the client's state of them, the input that moves them, and the events to the
+//! client.
 //!
 //! ```text
 //!   view's commit ─► ViewState ─────────────┐
