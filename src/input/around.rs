@@ -9,8 +9,7 @@ use crate::config::Config;
 use upbeat_timing::time::Instant;
 
 /// The session that the seat belongs to: shortcuts act on it, and devices are set up by its configuration. It is a
-/// trait
-/// because `session` depends on `input`, so `input` may not depend on `session`.
+/// trait because `session` depends on `input`, so `input` may not depend on `session`.
 pub trait HostSession {
     fn run_terminal(&mut self);
 
@@ -41,8 +40,7 @@ pub enum Timed {
 }
 
 /// The clients that asked for exact input times (`zwp_input_timestamps_v1`). It is a trait because `protocol` depends
-/// on
-/// `input`, so `input` may not depend on `protocol`.
+/// on `input`, so `input` may not depend on `protocol`.
 pub trait InputTimes {
     /// Sends the time `at` of the event that the client of `surface` gets next.
     fn tell_time(&self, of: Timed, surface: Option<&WlSurface>, at: Instant);

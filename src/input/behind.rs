@@ -2,10 +2,8 @@
 //! out, busy.
 //!
 //! A mouse reports a thousand times a second, and unread events fill a client's socket in half a second; then the
-//! client
-//! would be disconnected. A client does not need every motion event. So no motion is sent while a client is behind.
-//! When it
-//! has read on, it gets the pointer's position and the sum of the relative motion.
+//! client would be disconnected. A client does not need every motion event. So no motion is sent while a client is
+//! behind. When it has read on, it gets the pointer's position and the sum of the relative motion.
 //!
 //! ```text
 //!  moved    ▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌
@@ -55,8 +53,7 @@ fn is_behind(surface: Option<&WlSurface>) -> bool {
 }
 
 /// Drops a new focus if its client's socket is full: `enter` and `leave` events would overflow it as surfaces come and
-/// go
-/// under the pointer. The client gets the pointer when it has read on.
+/// go under the pointer. The client gets the pointer when it has read on.
 pub(super) fn with_room(state: &State, focus: Focus) -> Focus {
     let before = state.input.pointer.current_focus();
     focus.filter(|(surface, _)| before.as_ref() == Some(surface) || guard::has_room(surface))

@@ -109,8 +109,7 @@ impl PointerGrab<State> for PointerDrag {
 }
 
 /// A finger drags data, and its client gets no more events of that finger. Fingers that were down before still report,
-/// so
-/// that each `down` has its `up`. Fingers that come down during the drag do not get here.
+/// so that each `down` has its `up`. Fingers that come down during the drag do not get here.
 pub(super) struct TouchDrag {
     pub start: TouchStart<State>,
     pub carried: Box<dyn Carried>,

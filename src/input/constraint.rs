@@ -23,8 +23,7 @@ fn may_hold(state: &State, surface: &WlSurface) -> bool {
 }
 
 /// The keyboard focus moved: deactivates the constraint of a window without focus. Otherwise the user could be caught
-/// in a
-/// window that they switched away from.
+/// in a window that they switched away from.
 pub fn keyboard_moved(state: &mut State) {
     let pointer = state.input.pointer.clone();
     let Some(focus) = pointer.current_focus() else { return };
@@ -134,8 +133,7 @@ fn furthest(
 }
 
 /// The client of a locked pointer says where it draws its own cursor. The pointer is put there, so that it is there
-/// when
-/// the lock ends.
+/// when the lock ends.
 pub fn hinted(state: &mut State, surface: &WlSurface, location: Point<f64, Logical>) {
     if !is_locked(state) {
         return;

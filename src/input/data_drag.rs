@@ -13,8 +13,7 @@ use crate::state::State;
 use upbeat_timing::time::Clock as _;
 
 /// Whether the press `serial` on a surface of the client of `surface` may become a drag of data: it is still held, and
-/// it
-/// has begun no drag. A tablet tool becomes the pointer for that.
+/// it has begun no drag. A tablet tool becomes the pointer for that.
 pub fn may_start(state: &mut State, serial: Serial, surface: &WlSurface) -> bool {
     if is_active(state) || drag::is_active(state) {
         return false;

@@ -55,8 +55,7 @@ pub fn begin_resize(state: &mut State, id: WindowId, source: DragSource, edges: 
 }
 
 /// Resizes by the edges nearest to the pointer or finger: a corner, or a single edge if the position is in the middle
-/// third
-/// of that edge.
+/// third of that edge.
 pub fn begin_resize_nearest(state: &mut State, id: WindowId, source: DragSource) {
     let Some((place, window)) = position(state, source).zip(state.shell.window(id)) else { return };
     let edges = Edges::nearest(window.rect(), place);

@@ -102,8 +102,7 @@ impl InputEvent {
     }
 
     /// Whether it switches outputs on that are off until the next input. A release does not: it may belong to the
-    /// shortcut that
-    /// switched them off.
+    /// shortcut that switched them off.
     pub(super) const fn wakes(&self) -> bool {
         !matches!(
             self,

@@ -95,8 +95,7 @@ pub(super) fn told_location(focus: &Focus, renewed: &Focus, position: Point<f64,
 }
 
 /// Cancels the touches of clients, which then get no more of them. Smithay 0.7 leaves out fingers without an event
-/// since
-/// the last frame, so their position is sent once more.
+/// since the last frame, so their position is sent once more.
 pub(super) fn cancel_told(state: &mut State) {
     let now = state.clock.now();
     let time = now.as_wayland_millis();

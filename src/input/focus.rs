@@ -1,7 +1,6 @@
 //! The keyboard focus, in this order: the lock screen, an exclusive layer surface above windows, the topmost popup with
-//! a
-//! grab, the layer surface that was pressed last, the focused window. Also updates the focus when a focused surface is
-//! destroyed.
+//! a grab, the layer surface that was pressed last, the focused window. Also updates the focus when a focused surface
+//! is destroyed.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -50,9 +49,8 @@ pub fn update_keyboard(state: &mut State) {
 }
 
 /// `surface` cannot keep a focus any more. If it still exists, `leave` is sent at once, because later the surface could
-/// not
-/// be named. If it is gone, or is destroyed with its whole client, the focus is updated at the end of the turn: while a
-/// client is being taken apart, an event that names another of its surfaces would panic in the backend.
+/// not be named. If it is gone, or is destroyed with its whole client, the focus is updated at the end of the turn:
+/// while a client is being taken apart, an event that names another of its surfaces would panic in the backend.
 pub fn lost(state: &mut State, surface: &WlSurface) {
     if surface.client().is_some() {
         renew(state);

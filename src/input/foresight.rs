@@ -1,6 +1,5 @@
 //! Feeds device reports into the input prediction of the surface that the device is on, if its client asked for
-//! predictions
-//! ([`surface::foresight`](crate::surface::foresight)).
+//! predictions ([`surface::foresight`](crate::surface::foresight)).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};

@@ -1,6 +1,5 @@
 //! Focus follows the pointer, for users who turn that on: a window gets the focus when the pointer is moved onto it. A
-//! window
-//! that appears under a resting pointer does not, and no window is raised.
+//! window that appears under a resting pointer does not, and no window is raised.
 
 use super::drag;
 use super::held::Focus;

@@ -1,6 +1,5 @@
 //! Keys. Every keyboard, real or virtual, has its own keymap. The seat has one `wl_keyboard` for all of them, so
-//! clients get
-//! the keymap of the keyboard that was used last.
+//! clients get the keymap of the keyboard that was used last.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,8 +53,7 @@ pub struct Keyboards {
 }
 
 /// Applies the configured layout and repetition to the session's keyboards. On an error the layout stays as it was, and
-/// the
-/// error is a sentence for the user.
+/// the error is a sentence for the user.
 pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), String> {
     let Some(handle) = state.input.keyboard.clone() else { return Ok(()) };
     handle.change_repeat_info(i32::from(keyboard.repeat_rate), i32::from(keyboard.repeat_delay));

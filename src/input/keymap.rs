@@ -1,11 +1,9 @@
 //! Keymaps beside the session's own: compiled on any thread, and put in force without being compiled again.
 //!
 //! Smithay's keyboard compiles a keymap on the thread that puts it in force, which takes some milliseconds for a keymap
-//! of
-//! the usual size. But Smithay's keymap state ([`Xkb`]) is a single value that may move to another thread. So each
-//! keymap is
-//! compiled in a spare keyboard that is never typed on. `in_force` then swaps its state with that of the seat's
-//! keyboard.
+//! of the usual size. But Smithay's keymap state ([`Xkb`]) is a single value that may move to another thread. So each
+//! keymap is compiled in a spare keyboard that is never typed on. `in_force` then swaps its state with that of the
+//! seat's keyboard.
 
 #![expect(unsafe_code, reason = "what is counted without atomics is looked at where it is")]
 
@@ -26,8 +24,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 const PRIVATE_SINCE: u32 = 7;
 
 /// The keymap of a spare keyboard before it compiles another. All fields are given: xkb would take missing ones from
-/// the
-/// environment, and an invalid value there would make every keymap fail.
+/// the environment, and an invalid value there would make every keymap fail.
 const FIRST: XkbConfig<'static> =
     XkbConfig { rules: "evdev", model: "pc105", layout: "us", variant: "", options: Some(String::new()) };
 

@@ -10,8 +10,7 @@ use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
 /// Ends all drags, scrolling, presses and grabs, and updates the keyboard focus. Dragged data is not dropped on any
-/// client.
-/// Buttons and fingers that are still down have no effect until they are released.
+/// client. Buttons and fingers that are still down have no effect until they are released.
 pub(super) fn let_go(state: &mut State) {
     let now = state.clock.now();
     scrolling::stop(state, now, Stops::All);

@@ -87,8 +87,7 @@ pub struct Input {
     /// Text fields, and the input method that types into them.
     text: text::Text,
     /// The pointer's focus is found in the applied state, and again after every update, instead of in the scene on
-    /// screen after
-    /// each presentation. For the conformance suite WLCS, which checks the focus before any refresh.
+    /// screen after each presentation. For the conformance suite WLCS, which checks the focus before any refresh.
     focus_follows_updates: bool,
     cursor: Cursor,
     keyboards: keyboard::Keyboards,
@@ -164,9 +163,8 @@ impl Input {
         &mut self.gestures
     }
 
-    /// Finds the pointer's focus in the applied state, and again after every update, instead of in the scene on
-    /// screen after
-    /// each presentation. For the conformance suite WLCS, which checks the focus before any refresh.
+    /// Finds the pointer's focus in the applied state, and again after every update, instead of in the scene on screen
+    /// after each presentation. For the conformance suite WLCS, which checks the focus before any refresh.
     pub const fn set_focus_follows_updates(&mut self, follows: bool) {
         self.focus_follows_updates = follows;
     }

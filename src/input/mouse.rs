@@ -12,8 +12,7 @@ use upbeat_timing::scroll::{NOTCH_DISTANCE, NOTCH_PARTS};
 use upbeat_timing::time::{Instant, Span};
 
 /// How far fingers on a touchpad scroll for one step, in the coordinates of pointer motion: about a centimetre, so that
-/// a
-/// single movement is not many steps.
+/// a single movement is not many steps.
 const FINGER_STEP_LENGTH: f64 = 60.0;
 /// A started step is forgotten after this pause.
 const PAUSE: Span = Span::from_millis(500);

@@ -64,8 +64,7 @@ pub fn moved_to(state: &mut State, time: Instant, position: Point<f64, Logical>)
 }
 
 /// The client that has the pointer warps it to `place` (surface coordinates) of one of its surfaces. Has no effect if
-/// that
-/// place is not visible.
+/// that place is not visible.
 pub fn warped(state: &mut State, surface: &WlSurface, place: Point<f64, Logical>) {
     let has_pointer = state.input.pointer.current_focus().is_some_and(|focus| focus.id().same_client_as(&surface.id()));
     if !has_pointer || drag::holds_pointer(state) || constraint::is_locked(state) {
@@ -145,8 +144,7 @@ pub(super) fn tell_time(state: &State, time: Instant) {
 }
 
 /// The surface that the pointer would be on at `position`. While popups hold a grab, only surfaces of their client and
-/// of
-/// the input method, which types into them.
+/// of the input method, which types into them.
 pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
     let hit = super::under(state, position)?;
     match state.shell.grabbing_popup().filter(|_| !state.shell.lock().takes_input()) {

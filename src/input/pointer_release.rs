@@ -1,6 +1,5 @@
 //! Takes the pointer away from its client: dragged data is not dropped, and buttons that are down have no effect until
-//! their
-//! release.
+//! their release.
 
 use smithay::backend::input::ButtonState;
 use smithay::input::pointer::{ButtonEvent, MotionEvent};
@@ -28,8 +27,7 @@ pub(super) fn let_go(state: &mut State, now: Instant) {
     pointer.frame(state);
     pointer.unset_grab(state, SERIAL_COUNTER.next_serial(), now.as_wayland_millis());
     // There is no client to get these releases. But Smithay ends the grab of a press only when no button is down; a
-    // button that it
-    // believed to be down for ever would keep the grab of the next click.
+    // button that it believed to be down for ever would keep the grab of the next click.
     for button in given {
         let (serial, time) = (SERIAL_COUNTER.next_serial(), now.as_wayland_millis());
         pointer.button(state, &ButtonEvent { serial, time, button, state: ButtonState::Released });

@@ -1,8 +1,7 @@
 //! Input that moves scroll views ([`surface::scroll`](crate::surface::scroll)) instead of going to their clients.
 //!
 //! Of nested views the innermost one that can move in this direction is chosen when a gesture begins, and gets all of
-//! that
-//! gesture. A gesture that moves no view goes to the client as usual, until it ends.
+//! that gesture. A gesture that moves no view goes to the client as usual, until it ends.
 
 use smithay::reexports::wayland_server::Weak;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;

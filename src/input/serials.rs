@@ -1,6 +1,5 @@
 //! The serials of recent user actions: with one of them a client proves that the user asked for a move, a resize, a
-//! popup
-//! grab or the focus of another window. Releases count too, since many menus open when the button is released.
+//! popup grab or the focus of another window. Releases count too, since many menus open when the button is released.
 
 use smithay::utils::Serial;
 

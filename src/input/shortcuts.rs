@@ -1,8 +1,6 @@
 //! Shortcut inhibition (`zwp_keyboard_shortcuts_inhibit_v1`): a surface with the keyboard may want shortcuts for
-//! itself. The
-//! user can take them back or give them again, by a shortcut that always works. The keys for other virtual terminals
-//! always
-//! work, too. Under a lock and in the overview no client can inhibit shortcuts.
+//! itself. The user can take them back or give them again, by a shortcut that always works. The keys for other virtual
+//! terminals always work, too. Under a lock and in the overview no client can inhibit shortcuts.
 
 use std::collections::HashMap;
 

@@ -2,12 +2,11 @@
 //! an output.
 //!
 //! The meaning of a swipe is decided after a short distance, which is not made up for. A swipe from an edge belongs to
-//! the client
-//! until then, and is then taken from it (`wl_touch.cancel`). Fingers that rest on a workspace in motion stop it.
+//! the client until then, and is then taken from it (`wl_touch.cancel`). Fingers that rest on a workspace in motion
+//! stop it.
 //!
 //! A touchpad swipe with a shortcut triggers it once and has no other effect. The number of fingers, the direction and
-//! the
-//! held modifiers select the shortcut.
+//! the held modifiers select the shortcut.
 
 use smithay::utils::{Logical, Point, Rectangle};
 
@@ -26,12 +25,10 @@ const FINGERS: u32 = 3;
 /// The distance after which the meaning of a swipe is decided, in logical pixels.
 const DECIDED: f64 = 8.0;
 /// The distance after which a shortcut is triggered, in the coordinates of pointer motion: a third of the way to the
-/// next
-/// workspace, so that resting fingers trigger none.
+/// next workspace, so that resting fingers trigger none.
 const SHORTCUT_WAY: f64 = 100.0;
 /// The width of the strip along the edges of an output where a finger comes in, in logical pixels: about the part that
-/// a
-/// fingertip covers there.
+/// a fingertip covers there.
 const EDGE: f64 = 16.0;
 
 /// Which swipes are the session's own.
@@ -199,8 +196,7 @@ pub(super) fn stops(state: &mut State, at: Instant, place: Point<f64, Logical>) 
 }
 
 /// A finger that went down at `edge` has gone this `way` since. `None`: not far enough to decide. Otherwise whether it
-/// is the
-/// session's own from now on.
+/// is the session's own from now on.
 pub(super) fn comes_in(
     state: &mut State,
     at: Instant,

@@ -15,8 +15,7 @@ pub fn is_built_in(output: &str) -> bool {
 }
 
 /// A closed lid switches built-in panels off; libinput itself disables the keyboard and the touchpad behind a folded
-/// panel. A
-/// shortcut is carried out as well, even if a window inhibits shortcuts.
+/// panel. A shortcut is carried out as well, even if a window inhibits shortcuts.
 pub fn switched(state: &mut State, switch: Switch, on: bool) {
     tracing::info!(?switch, on, "switched");
     if switch == Switch::Lid {

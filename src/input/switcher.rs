@@ -1,12 +1,9 @@
 //! `Alt+Tab`: steps through the visible windows while the modifier is held, the one used last first.
 //!
 //! Each step focuses a window at once, so that a single step is as fast as any key. On a second step, or when the
-//! modifier
-//! is held for a moment, all windows are shown beside each other, live and with their titles ([`overview`]); the user
-//! may
-//! then also choose by arrows, pointer or finger. A minimised window is restored when the modifier is released:
-//! stepping
-//! past it leaves it minimised.
+//! modifier is held for a moment, all windows are shown beside each other, live and with their titles ([`overview`]);
+//! the user may then also choose by arrows, pointer or finger. A minimised window is restored when the modifier is
+//! released: stepping past it leaves it minimised.
 
 use crate::shell::overview;
 use crate::shell::{self, WindowId};

@@ -1,6 +1,5 @@
 //! Presses on titles. Titles above columns: the left button and a finger choose a window, the middle button closes it.
-//! Title
-//! bars of floating windows: a drag moves the window, a double press maximises it, and a cross closes it.
+//! Title bars of floating windows: a drag moves the window, a double press maximises it, and a cross closes it.
 
 use smithay::utils::{Logical, Point};
 

@@ -1,10 +1,8 @@
 //! Switching outputs on by input. That input is not sent to any client.
 //!
 //! Outputs that a shortcut switched off are switched on by the next input. Outputs that a message or a protocol
-//! switched off stay
-//! off; the client that did so gets an idle notification and switches them on. A press, touch or motion that is meant
-//! to wake the
-//! screen, and its release, must not act on a window that the user could not see.
+//! switched off stay off; the client that did so gets an idle notification and switches them on. A press, touch or
+//! motion that is meant to wake the screen, and its release, must not act on a window that the user could not see.
 
 use crate::input::event::{Gesture, InputEvent};
 use crate::output::power::{self, LitBy};

@@ -1,8 +1,7 @@
 //! Tells whether a client draws only after frame callbacks, or also between them.
 //!
 //! A frame that is held back until its refresh also holds back every later frame. A client that draws without a
-//! callback
-//! too (a browser whose page moves by a timer of its own) would lose those later frames:
+//! callback too (a browser whose page moves by a timer of its own) would lose those later frames:
 //!
 //! ```text
 //!  callback ──► frame, held for k+2 ········ k+2

@@ -8,8 +8,7 @@ use smithay::utils::{Logical, Rectangle};
 use smithay::wayland::compositor::{Cacheable, RectangleKind, RegionAttributes};
 
 /// Rectangles of a region that are blurred separately. A region with more of them is replaced by its bounding box,
-/// because
-/// each rectangle costs several render passes over its area.
+/// because each rectangle costs several render passes over its area.
 pub const MOST_BLURRED: usize = 16;
 
 /// Rectangles in surface coordinates, each with the element id that damage tracking uses.

@@ -1,13 +1,10 @@
 //! Limits how many empty commits of one client are processed in one turn of the loop.
 //!
 //! libwayland reads at most 4 KB of a client in a turn: 512 commits, which are the shortest requests. Each full commit
-//! costs
-//! microseconds; all together take a millisecond or two in which no other client is served. A *bare* commit follows
-//! another
-//! commit without a request on the surface in between. It changes nothing, unless another object changed the surface's
-//! state (a viewport, a subsurface below it), and no program does that dozens of times in a turn. So bare commits
-//! beyond a
-//! generous number are left out.
+//! costs microseconds; all together take a millisecond or two in which no other client is served. A *bare* commit
+//! follows another commit without a request on the surface in between. It changes nothing, unless another object
+//! changed the surface's state (a viewport, a subsurface below it), and no program does that dozens of times in a turn.
+//! So bare commits beyond a generous number are left out.
 //!
 //! ```text
 //!  frame commit commit commit … commit commit commit │ turn │ commit damage commit
@@ -19,8 +16,7 @@ use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 /// Bare commits in a row of one surface in a turn. A program that only moves a viewport 150 times a second makes so
-/// many
-/// while the compositor is held up for 100 ms.
+/// many while the compositor is held up for 100 ms.
 const MOST_OF_ONE: u32 = 16;
 /// Bare commits of one client in a turn, on all its surfaces: more than it has surfaces, and 0.2 ms of work.
 const MOST_BARE: u32 = 64;

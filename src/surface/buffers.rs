@@ -1,10 +1,8 @@
 //! The buffers of a surface: in which memory they lie, and how many its client can draw into.
 //!
 //! The count is that of the client's `wl_buffer`s of the same size. A client that makes a buffer for each frame and
-//! destroys
-//! it right after (Firefox does) has one or two at any time, but can have as many as it likes. It is recognised because
-//! its
-//! buffers were never seen before, while other clients cycle through a few.
+//! destroys it right after (Firefox does) has one or two at any time, but can have as many as it likes. It is
+//! recognised because its buffers were never seen before, while other clients cycle through a few.
 
 use smithay::backend::renderer::buffer_dimensions;
 use smithay::reexports::wayland_server::backend::ObjectId;

@@ -24,15 +24,13 @@ use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant};
 
 /// Updates that may wait in front of a new one while callbacks of a client that runs ahead are still answered at once:
-/// that
-/// update is about to be latched.
+/// that update is about to be latched.
 const MOST_BEFORE_COMMIT: usize = 1;
 
 /// Reads the pending state of a commit and puts a gate in front of an update that has to wait.
 ///
 /// This is not a pre-commit hook of Smithay's, because a hook would have to be registered again with each commit to
-/// keep
-/// its place among the other hooks.
+/// keep its place among the other hooks.
 pub fn before(state: &mut State, surface: &WlSurface) {
     let content = guard::with_states(surface, content);
     let attached = if let Content::Attached(buffer) = &content { Some(buffer.clone()) } else { None };
@@ -121,8 +119,7 @@ fn attach(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) -> usize {
 }
 
 /// Whether the commit applies content that synchronised subsurfaces have committed. For a synchronised surface, its
-/// `own`
-/// content and that of its subsurfaces is noted at the parent, whose commit will apply it.
+/// `own` content and that of its subsurfaces is noted at the parent, whose commit will apply it.
 fn brings_content(state: &mut State, surface: &WlSurface, own: bool, synchronised: bool) -> bool {
     let Some(entry) = state.surfaces.get_mut(surface) else { return false };
     let brings = std::mem::take(&mut entry.brings);
@@ -134,8 +131,7 @@ fn brings_content(state: &mut State, surface: &WlSurface, own: bool, synchronise
 }
 
 /// Applies the previous update if only its refresh held it back: its client draws without callbacks. The compositor
-/// holds
-/// at most one buffer of a client for its own purposes, because some clients exit when no buffer is free.
+/// holds at most one buffer of a client for its own purposes, because some clients exit when no buffer is free.
 fn apply_held(state: &mut State, surface: &WlSurface) {
     let held = state.surfaces.get_mut(surface).and_then(|entry| entry.open_next(RefreshIndex(u64::MAX)));
     if held.is_some() {
@@ -151,9 +147,8 @@ fn number(
     bound: Option<BoundCommit>,
     synchronised: bool,
 ) {
-    // The first commit of a synchronised subsurface does not count against the client's limit of waiting updates:
-    // in a window
-    // with a thousand subsurfaces, a frame of all of them waits for its refresh while the next frame is already
+    // The first commit of a synchronised subsurface does not count against the client's limit of waiting updates: in a
+    // window with a thousand subsurfaces, a frame of all of them waits for its refresh while the next frame is already
     // committed.
     let waits = !synchronised || state.surfaces.get(surface).is_some_and(|entry| entry.outstanding.any());
     let client = surface.client().filter(|_| waits);

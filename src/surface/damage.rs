@@ -4,8 +4,7 @@ use smithay::utils::Rectangle;
 use smithay::wayland::compositor::Damage;
 
 /// Damage rectangles of one update before their bounding box replaces them: a terminal damages each of its lines, and
-/// has
-/// a hundred or two.
+/// has a hundred or two.
 pub const MOST_DAMAGE: usize = 256;
 
 /// Replaces more than [`MOST_DAMAGE`] rectangles by a bounding box of each kind.

@@ -372,9 +372,8 @@ impl Entry {
         self.seen
     }
 
-    /// Sends the predicted device positions for a frame that starts at `now` and is seen at `present`. They must go
-    /// out before
-    /// the callback or target that starts the frame.
+    /// Sends the predicted device positions for a frame that starts at `now` and is seen at `present`. They must go out
+    /// before the callback or target that starts the frame.
     pub fn foresee(&mut self, present: Instant, now: Instant) {
         if let Some(foresight) = &mut self.foresight {
             foresight.foresee(present, now);

@@ -11,8 +11,7 @@ const LARGEST: usize = 3840 * 2160 * 4;
 const PIECE: usize = 16 * 1024;
 
 /// A hash of the pixels of `buffer`, its size and its format; `None` if they cannot be read: the buffer is not in
-/// shared
-/// memory, or too large.
+/// shared memory, or too large.
 pub fn number_of(buffer: &WlBuffer) -> Option<u64> {
     with_buffer_contents(buffer, |start, length, data| {
         let (offset, stride) = (usize::try_from(data.offset).ok()?, usize::try_from(data.stride).ok()?);

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! A surface without a prediction object has no `Foresight`, and its devices are not tracked. This module does not know
-//! the
-//! protocol.
+//! the protocol.
 
 use std::sync::Arc;
 

@@ -8,8 +8,7 @@
 //! ```
 //!
 //! The client's request travels with its commits ([`FrontState`]); the output that shows the surface decides whether it
-//! is
-//! granted (`output::clients::front_buffer`).
+//! is granted (`output::clients::front_buffer`).
 
 use std::sync::Arc;
 
@@ -199,9 +198,8 @@ impl FrontBuffer {
     /// The client has written. The beam reads that at `light`; `None`: the time is unknown, or the surface is hidden.
     pub fn write(&mut self, id: u32, light: Option<Instant>) {
         let Some(light) = light.filter(|_| self.is_active()) else { return self.listener.tell_missed(id) };
-        // A newer write for the same refresh replaces an older one, which is then never seen as it was. When
-        // too many wait, the
-        // oldest counts as missed.
+        // A newer write for the same refresh replaces an older one, which is then never seen as it was. When too many
+        // wait, the oldest counts as missed.
         let newer = Written { id, light };
         let replaced = self.waiting.iter().position(|known| known.light == light);
         let place = replaced.or_else(|| (self.waiting.len() >= MOST_WAITING).then_some(0));

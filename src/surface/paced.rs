@@ -87,8 +87,7 @@ impl BoundCommit {
 }
 
 /// Whether the commit of `surface` does more than show content: it maps the surface, acknowledges a configure, or
-/// applies
-/// updates of synchronised subsurfaces.
+/// applies updates of synchronised subsurfaces.
 fn changes_more(state: &mut State, surface: &WlSurface) -> bool {
     let has_committed = |child| state.surfaces.get(child).is_some_and(|entry| entry.outstanding.any());
     let takes_along = state.surfaces.taken_along(surface).iter().any(has_committed);

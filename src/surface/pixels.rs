@@ -11,8 +11,7 @@ use crate::backend::PixelRect;
 const PIXEL: usize = 4;
 
 /// The pixels of `rect` of `buffer`, rows from the top, `XRGB8888`. `None` if they cannot be read: another kind of
-/// memory
-/// or format, or a rectangle outside the buffer.
+/// memory or format, or a rectangle outside the buffer.
 pub fn read(buffer: &WlBuffer, rect: PixelRect) -> Option<Vec<u32>> {
     with_buffer_contents(buffer, |start, length, data| {
         let Within { offset, stride } = within(&data, length, rect)?;

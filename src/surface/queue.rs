@@ -12,14 +12,11 @@
 //! ```
 //!
 //! A latch takes every ready and due update in order, but none past a barrier that this latch sets. A barrier clears
-//! right
-//! after the latch, so the update behind it goes with the next one.
+//! right after the latch, so the update behind it goes with the next one.
 //!
 //! Each frame that is bound to a target has a refresh of its own, so more than one due frame means that a frame was
-//! late.
-//! Late frames *drawn ahead* are still shown, each in a refresh, because targets sent from then on allow for it. A
-//! frame
-//! later than [`MOST_LATE`](late_frame::MOST_LATE) is skipped for the next due frame. For other frames the
+//! late. Late frames *drawn ahead* are still shown, each in a refresh, because targets sent from then on allow for it.
+//! A frame later than [`MOST_LATE`](late_frame::MOST_LATE) is skipped for the next due frame. For other frames the
 //! [late-frame policy](upbeat_timing::late_frame) decides whether one is skipped.
 //!
 //! A *cancelled* frame stays in the queue without its content and waits for nothing.
@@ -134,9 +131,8 @@ impl<T> UpdateQueue<T> {
         self.waiting.iter().filter(|update| !update.conditions.cancelled).count()
     }
 
-    /// Cancels the frames that are bound to `first` or a later target, and returns their targets. A frame that
-    /// cannot be
-    /// cancelled also keeps all frames before it.
+    /// Cancels the frames that are bound to `first` or a later target, and returns their targets. A frame that cannot
+    /// be cancelled also keeps all frames before it.
     pub fn cancel_from(&mut self, first: TargetId) -> Vec<TargetId> {
         let named = |conditions: &Conditions| conditions.frame.is_some_and(|(id, _)| id >= first);
         let kept = self.waiting.iter().rposition(|update| update.conditions.keep && named(&update.conditions));
@@ -181,9 +177,8 @@ impl<T> UpdateQueue<T> {
         self.waiting.pop_front().map(|update| update.gate)
     }
 
-    /// The next update, if it waits only for the refresh `next`: once the latch for the refresh before is over, it
-    /// may be
-    /// applied as well.
+    /// The next update, if it waits only for the refresh `next`: once the latch for the refresh before is over, it may
+    /// be applied as well.
     pub fn take_next(&mut self, next: RefreshIndex) -> Option<T> {
         let front = self.waiting.front()?.conditions;
         let only_target = Conditions { target: front.target, ..Conditions::default() };
@@ -193,9 +188,8 @@ impl<T> UpdateQueue<T> {
         self.waiting.pop_front().map(|update| update.gate)
     }
 
-    /// How many bound frames the latch for `index` could take, and how many of them can be skipped without loss:
-    /// first frames
-    /// of a refresh that has a second, and second frames that are late while there is a newer frame.
+    /// How many bound frames the latch for `index` could take, and how many of them can be skipped without loss: first
+    /// frames of a refresh that has a second, and second frames that are late while there is a newer frame.
     fn frames_due(&self, index: RefreshIndex, present: Instant) -> (usize, usize) {
         let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
         let frames = due.map(|update| &update.conditions).filter(|conditions| conditions.frame.is_some());
@@ -236,10 +230,8 @@ impl<T> UpdateQueue<T> {
     }
 
     /// The earliest refresh that may take the oldest update; `None` while it waits for fences. `after`: the last
-    /// latched
-    /// refresh; `at_or_after` finds the refresh for a point in time. The second value is its time stamp, for
-    /// outputs whose
-    /// refreshes have no grid; [`Instant::ZERO`] without a time stamp.
+    /// latched refresh; `at_or_after` finds the refresh for a point in time. The second value is its time stamp, for
+    /// outputs whose refreshes have no grid; [`Instant::ZERO`] without a time stamp.
     pub fn due(
         &self,
         after: RefreshIndex,
@@ -256,8 +248,7 @@ impl<T> UpdateQueue<T> {
 }
 
 /// Whether a bound frame shown at `present` would be too late while a newer frame is due. Compares times, since a
-/// revoked
-/// target has no refresh any more.
+/// revoked target has no refresh any more.
 fn gives_way(conditions: &Conditions, present: Instant) -> bool {
     let interval = conditions.interval.as_nanos().max(1);
     let late = conditions.frame.map_or(Span::ZERO, |(_, due)| present - due).as_nanos().max(0);

@@ -1,8 +1,7 @@
 //! The bounding box of a tree of surfaces: measured once in a turn, however often a subsurface commits.
 //!
 //! A client may have thousands of subsurfaces in one window, and commit hundreds of times before the window is drawn.
-//! So a
-//! commit only marks the tree as changed; the root's own size is always up to date.
+//! So a commit only marks the tree as changed; the root's own size is always up to date.
 //!
 //! ```text
 //!   commit, commit, commit … of subsurfaces ─► touched: their root, once ─► turn: measured ─► roots with a new extent

@@ -1,12 +1,9 @@
 //! Limits the rectangles of opaque and input regions.
 //!
 //! Each rectangle is visited in every frame, often against all other rectangles, and a region is copied each time that
-//! it
-//! is set. So a region keeps its first [`MOST_KEPT`] rectangles, and of later ones only their extent. An input region
-//! is
-//! then replaced by the extent, so that no part of a window stops receiving input. An opaque region may always be
-//! smaller
-//! than the real one: of more than [`MOST_OPAQUE`] rectangles the largest are kept.
+//! it is set. So a region keeps its first [`MOST_KEPT`] rectangles, and of later ones only their extent. An input
+//! region is then replaced by the extent, so that no part of a window stops receiving input. An opaque region may
+//! always be smaller than the real one: of more than [`MOST_OPAQUE`] rectangles the largest are kept.
 //!
 //! ```text
 //!  add add subtract … add │ add add add             input:  the extent of all

@@ -154,9 +154,8 @@ impl Surfaces {
         its.filter_map(|id| self.entries.get(id).map(Box::as_ref))
     }
 
-    /// An input event of time `at` was sent to `client`: noted for all its surfaces, since any of them may be the
-    /// one that
-    /// shows the effect.
+    /// An input event of time `at` was sent to `client`: noted for all its surfaces, since any of them may be the one
+    /// that shows the effect.
     pub fn note_input(&mut self, client: ClientId, at: Instant) {
         for id in self.by_client.get(&client).into_iter().flat_map(BTreeMap::values) {
             if let Some(entry) = self.entries.get_mut(id) {

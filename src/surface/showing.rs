@@ -2,8 +2,7 @@
 //!
 //! Smithay 0.7 keeps the same, but walks the whole tree below a surface for each of its commits: with a thousand
 //! subsurfaces all of them would be visited a hundred times in one turn. Here a surface is visited when an update of
-//! its
-//! own is applied.
+//! its own is applied.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -34,9 +33,8 @@ pub struct Cut {
 impl Cut {
     fn of(states: &SurfaceData, whole: Size<i32, Logical>) -> Self {
         let viewport = *states.cached_state.get::<ViewportCachedState>().current();
-        // Smithay 0.7 marks each surface on which this was called. If a viewport is created for a marked
-        // surface, its commits
-        // are not validated any more; so this is called only where there already is a viewport.
+        // Smithay 0.7 marks each surface on which this was called. If a viewport is created for a marked surface, its
+        // commits are not validated any more; so this is called only where there already is a viewport.
         if viewport.src.is_some() {
             ensure_viewport_valid(states, whole);
         }

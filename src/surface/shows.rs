@@ -58,8 +58,7 @@ pub trait ShowsSurfaces {
     fn need(&mut self, surface: &WlSurface);
 
     /// `surface` has new content, and nothing else of it has changed. Returns whether the content will be drawn in
-    /// place; if not,
-    /// a [repaint](Self::need) has to be scheduled.
+    /// place; if not, a [repaint](Self::need) has to be scheduled.
     fn content_alone(&mut self, surface: &WlSurface) -> bool;
 
     /// The subsurfaces of `surface` or their positions changed.
@@ -78,9 +77,8 @@ pub trait ShowsSurfaces {
     /// a latch.
     fn latch_wanted(&mut self, surface: &WlSurface);
 
-    /// When the output that shows `surface` latches its next frame, or the frame shown at `wanted`: an update has
-    /// to be finished
-    /// by then to be in it. `None` without outputs.
+    /// When the output that shows `surface` latches its next frame, or the frame shown at `wanted`: an update has to be
+    /// finished by then to be in it. `None` without outputs.
     fn next_latch_at(&self, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant>;
 
     /// The refresh of the target that a commit of `surface` is bound to, unless the target was revoked.

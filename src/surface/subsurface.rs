@@ -1,6 +1,5 @@
 //! `wl_subsurface`: position and stacking are applied by the parent's next commit, and the cached commits of a
-//! synchronised
-//! subsurface are applied when it becomes desynchronised.
+//! synchronised subsurface are applied when it becomes desynchronised.
 
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_subsurface::{self, WlSubsurface};
@@ -78,8 +77,7 @@ fn place(subsurface: &WlSubsurface, surface: &WlSurface, side: Side, sibling: &W
 }
 
 /// Applies the commits that `surface` and its descendants made while they were synchronised. Smithay 0.7 would leave
-/// them
-/// until their next commit, and a client that waits for its frame callback would wait for ever.
+/// them until their next commit, and a client that waits for its frame callback would wait for ever.
 fn apply_cached(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '_>) {
     if state.surfaces.is_synchronised(surface) {
         return;

@@ -1,11 +1,9 @@
 //! Synchronised subsurfaces: their cached updates are applied together with the parent's commit.
 //!
 //! Smithay 0.7 visits every synchronised child of a committing parent, with the whole tree below it, even if none of
-//! them
-//! has committed; with a thousand children each visit takes microseconds. So Smithay's flag is set only from a commit
-//! of the
-//! subsurface (or of one below it) until the parent's commit that applies it; at other times Smithay passes over the
-//! subsurface. The mode that the client set is kept here.
+//! them has committed; with a thousand children each visit takes microseconds. So Smithay's flag is set only from a
+//! commit of the subsurface (or of one below it) until the parent's commit that applies it; at other times Smithay
+//! passes over the subsurface. The mode that the client set is kept here.
 //!
 //! ```text
 //!   set_sync   │ commit of the child ─► Smithay: sync ─► parent's commit: applied ─► Smithay: desync

@@ -181,8 +181,7 @@ impl Place {
 pub type Visit<'a, T> = dyn FnMut(&WlSurface, &SurfaceData, Place) -> Option<T> + 'a;
 
 /// Visits a surface and its descendants in their applied state, topmost first, until `visit` returns `Some`. Places
-/// start
-/// at the origin for the root. A surface without content hides its descendants, too.
+/// start at the origin for the root. A surface without content hides its descendants, too.
 pub fn find_downward<T>(root: &WlSurface, visit: &mut Visit<'_, T>) -> Option<T> {
     find_below(root, Place { origin: Point::default(), crop: None }, visit)
 }
@@ -193,8 +192,7 @@ pub fn size(surface: &WlSurface) -> Size<i32, Logical> {
 }
 
 /// The bounding box of the tree of `root`, in the root's coordinates; empty if the root has no content. Visits the
-/// whole
-/// tree, so it is for rare use; [`Surfaces::extent`](super::Surfaces::extent) returns a measured value.
+/// whole tree, so it is for rare use; [`Surfaces::extent`](super::Surfaces::extent) returns a measured value.
 pub fn extent(root: &WlSurface) -> Rectangle<i32, Logical> {
     let own = Rectangle::from_size(size(root));
     extent_below(root).filter(|_| !own.is_empty()).map_or(own, |below| own.merge(below))

@@ -2,8 +2,7 @@
 //!
 //! Smithay's queue keeps both inside a surface's state, where nothing can be taken out again. When the surface is
 //! destroyed, buffers of waiting commits would never be released, and feedback would end only when the last reference
-//! to
-//! the surface is dropped. So both are kept here, by the number of the commit, and the number travels through the
+//! to the surface is dropped. So both are kept here, by the number of the commit, and the number travels through the
 //! queue.
 
 use std::collections::VecDeque;
@@ -112,9 +111,8 @@ impl Outstanding {
         !self.commits.is_empty()
     }
 
-    /// All commits up to `number` are applied: from now on Smithay releases their buffers. Feedback for content
-    /// that a later
-    /// one of them replaced is discarded.
+    /// All commits up to `number` are applied: from now on Smithay releases their buffers. Feedback for content that a
+    /// later one of them replaced is discarded.
     pub fn apply(&mut self, number: UpdateNumber) -> Applied {
         let mut applied = Applied::default();
         while self.commits.front().is_some_and(|commit| commit.number <= number) {

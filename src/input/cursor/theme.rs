@@ -128,8 +128,7 @@ pub fn read_sizes(bytes: &[u8]) -> Option<Sizes> {
 }
 
 /// Checks that the file has few images and none claims to be large. The parser allocates memory for each before it
-/// checks
-/// that the file has as much: up to 4 GiB.
+/// checks that the file has as much: up to 4 GiB.
 fn says_that_it_is_small(bytes: &[u8]) -> bool {
     let word = |at: usize| {
         let word = bytes.get(at..at.checked_add(4)?)?;

@@ -23,8 +23,7 @@ pub(super) fn describe(device: &Device) -> TabletDescriptor {
 }
 
 /// Translates an event on a tablet that covers the panel of `screen`. `None` for events that later versions of libinput
-/// may
-/// add.
+/// may add.
 pub(super) fn translate(event: &TabletToolEvent, screen: &Output) -> Option<ToolEvent> {
     let action = match event {
         TabletToolEvent::Axis(_) => ToolAction::Move,

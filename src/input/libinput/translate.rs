@@ -146,8 +146,7 @@ fn touched(state: &State, event: &(impl TouchEventPosition + EventTrait)) -> Opt
 }
 
 /// The position of an absolute pointer (the tablet of a virtual machine), which covers the one panel, or all outputs as
-/// they
-/// are arranged. `share`: fractions of the width and height.
+/// they are arranged. `share`: fractions of the width and height.
 fn pointed(state: &State, share: (f64, f64)) -> Option<Point<f64, Logical>> {
     let mut all = output::all(state);
     if let (Some((only, _)), None) = (all.next(), all.next()) {

@@ -1,8 +1,7 @@
 //! Graphics tablets and their tools: pens, erasers, airbrushes.
 //!
 //! A window whose client supports tablets gets the tool's own events. For any other window the tool is a pointer: the
-//! tip
-//! is the left button, the buttons on the barrel are the right and the middle one.
+//! tip is the left button, the buttons on the barrel are the right and the middle one.
 //!
 //! ```text
 //!            ┌─ the client of the surface under it has bound a tablet seat ─► zwp_tablet_tool_v2, the pointer leaves
@@ -11,8 +10,8 @@
 //! ```
 //!
 //! While the tip is down or a button is pressed, all events go to the surface on which that began. A client that asks
-//! to
-//! drag its window or data with such a press loses the tool to the drag: the tool is the pointer until it is released.
+//! to drag its window or data with such a press loses the tool to the drag: the tool is the pointer until it is
+//! released.
 
 mod seats;
 mod tool_object;
@@ -165,8 +164,7 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
 }
 
 /// Makes the tool that holds a surface of the client of `surface` by the press `serial` the pointer until it is
-/// released.
-/// Returns the held surface, whose client gets `proximity_out`.
+/// released. Returns the held surface, whose client gets `proximity_out`.
 pub(super) fn become_pointer(state: &mut State, time: Instant, serial: Serial, surface: &WlSurface) -> Option<Focus> {
     let near = state.input.tools.near.iter_mut().find(|near| near.holds(serial, surface))?;
     near.is_pointer = true;

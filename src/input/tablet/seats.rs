@@ -7,10 +7,8 @@
 //! ```
 //!
 //! A client may have several instances. Each has objects of its own and gets events only for these, but all of them get
-//! the
-//! events of a tool on a surface of the client. An instance that is made later gets the present tools and presses; the
-//! other
-//! instances get nothing then. Objects outlive their instance, as the protocol says.
+//! the events of a tool on a surface of the client. An instance that is made later gets the present tools and presses;
+//! the other instances get nothing then. Objects outlive their instance, as the protocol says.
 
 use smithay::backend::input::TabletToolDescriptor;
 use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_seat_v2::ZwpTabletSeatV2;
@@ -218,8 +216,7 @@ impl Tool {
 }
 
 /// Sends the tool's position to `object`, after `proximity_in` where needed. Returns whether it was sent: not if the
-/// client
-/// has destroyed the surface or its object of the tablet.
+/// client has destroyed the surface or its object of the tablet.
 fn tell_motion(object: &mut ToolObject, tablets: &[Tablet], motion: &ToolMotion<'_>) -> bool {
     if !object.is_near {
         if !motion.surface.is_alive() {

@@ -21,9 +21,8 @@ impl Composed {
         self.preedit = Some((text, caret)).filter(|(text, _)| !text.is_empty());
     }
 
-    /// How much of `surrounding` is deleted: no more than there is, and only whole characters. For a field that
-    /// does not send
-    /// its text, no more than such a text can be long.
+    /// How much of `surrounding` is deleted: no more than there is, and only whole characters. For a field that does
+    /// not send its text, no more than such a text can be long.
     pub fn deleted_of(&self, surrounding: Option<&Surrounding>) -> (u32, u32) {
         let (before, after) = self.deleted;
         let Some(Surrounding { text, cursor, .. }) = surrounding else {

@@ -123,8 +123,7 @@ impl FieldState {
     }
 
     /// Applies the pending state. Has no effect on a field without focus (`is_heard` is false). A field cannot be
-    /// enabled while
-    /// another one is (`is_alone` is false).
+    /// enabled while another one is (`is_alone` is false).
     pub fn commit(&mut self, is_heard: bool, is_alone: bool) -> Outcome {
         self.commits = self.commits.wrapping_add(1);
         let said = std::mem::take(&mut self.pending);
@@ -135,9 +134,8 @@ impl FieldState {
         let outcome = match said.enables {
             Some(true) if is_alone => {
                 self.current = Some(Stated::default());
-                // GTK 3 enables a field again with each click, and commits only when other state
-                // changes. It does not mean that the text
-                // typed in between is to be forgotten.
+                // GTK 3 enables a field again with each click, and commits only when other state changes. It does not
+                // mean that the text typed in between is to be forgotten.
                 if was_on && said.is_typed_since { Outcome::Changed } else { Outcome::Enabled }
             }
             Some(false) if was_on => {

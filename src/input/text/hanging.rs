@@ -1,10 +1,8 @@
 //! Detects an input method that has grabbed the keys and hangs: it is still connected, but returns no key.
 //!
 //! A working input method reads its events at once, even if it ignores them. So with each grabbed key the compositor
-//! checks
-//! whether the earlier keys were read. An input method that reads and does nothing cannot be told from one that
-//! swallows
-//! keys on purpose.
+//! checks whether the earlier keys were read. An input method that reads and does nothing cannot be told from one that
+//! swallows keys on purpose.
 
 use smithay::reexports::wayland_server::Resource;
 
@@ -13,8 +11,7 @@ use crate::state::State;
 use upbeat_timing::time::{Instant, Span};
 
 /// For so long it may read nothing before keys go to the field again: longer than it takes to swap a process in or to
-/// load a
-/// dictionary, shorter than users wait before they reach for the power button.
+/// load a dictionary, shorter than users wait before they reach for the power button.
 const PATIENCE: Span = Span::from_millis(2000);
 
 /// Whether an input method reads its events.
@@ -41,8 +38,7 @@ pub(super) fn told(state: &mut State, now: Instant) {
 }
 
 /// Whether the input method gets no keys because it hangs. It gets them again as soon as it has read its events; that
-/// is
-/// checked (`looks`) with keys that it would get.
+/// is checked (`looks`) with keys that it would get.
 pub(super) fn is_given_up(state: &mut State, now: Instant, looks: bool) -> bool {
     if !looks {
         return state.input.text.grabs.patience.is_given_up;

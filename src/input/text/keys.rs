@@ -2,8 +2,7 @@
 //!
 //! The input method types keys that it does not use on a virtual keyboard of its own; those keys never go back to it. A
 //! virtual keyboard with the session's keymap *hands on* keys of the session's keyboards: they go to the client
-//! unchanged,
-//! with the modifiers of the session's keyboards.
+//! unchanged, with the modifiers of the session's keyboards.
 
 use std::collections::{BTreeMap, BTreeSet};
 

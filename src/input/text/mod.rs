@@ -9,10 +9,8 @@
 //! ```
 //!
 //! The input method gets a field's state once in a turn, however often the field commits, so that no client can flood
-//! it. Text
-//! that it typed for an earlier field is dropped. A field gets `done` once in a turn, too, with the number of its
-//! newest
-//! commit; a client that does not read its events gets it when it has read on.
+//! it. Text that it typed for an earlier field is dropped. A field gets `done` once in a turn, too, with the number of
+//! its newest commit; a client that does not read its events gets it when it has read on.
 
 pub mod composed;
 pub mod field;

@@ -32,8 +32,7 @@ impl Changes {
     }
 
     /// Notes the frame shown at `present`, with `seen` visible pixels of `view`. `touched`: a content was committed
-    /// since the
-    /// frame before.
+    /// since the frame before.
     pub fn note(&mut self, (present, interval): (Instant, Span), touched: bool, view: &View, seen: i64) {
         let change = if touched { self.look(view, seen) } else { Change::None };
         self.changing.note(present, interval, change);

@@ -1,6 +1,5 @@
 //! The last complete contents of a view, kept while a commit leaves a part of the view uncovered: content that is
-//! removed,
-//! shrinks or moves stays visible where it was until other content covers that place.
+//! removed, shrinks or moves stays visible where it was until other content covers that place.
 
 use std::sync::Arc;
 

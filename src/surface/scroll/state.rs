@@ -1,6 +1,5 @@
 //! The client's state of a scroll view and its contents: double-buffered with the *view's* commits, so that a ring of
-//! tiles
-//! moves at once.
+//! tiles moves at once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -31,8 +31,7 @@ pub(super) struct Stretched {
 
 impl Stretched {
     /// Takes the contents of `view` again, or none if no part is missing. Contents that were stretched before keep
-    /// their element
-    /// ids.
+    /// their element ids.
     pub fn renew(&mut self, surface: &WlSurface, view: Option<&View>) {
         let before = std::mem::take(&mut self.contents);
         let Some(view) = view else { return };
