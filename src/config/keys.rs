@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Said {
             type Value = Said;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("what a shortcut does, a list of a program and its arguments, or a table with `do`")
+                f.write_str("an action, a list of a program and its arguments, or a table with `do`")
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Said, E> {
@@ -87,7 +87,7 @@ impl<'de> Deserialize<'de> for Said {
                     (Some(Text(action)), None) => action,
                     (None, Some(Program(line))) => Action::Run(line),
                     (Some(_), Some(_)) => return Err(A::Error::custom("expected either `do` or `run`, not both")),
-                    (None, None) => return Err(A::Error::custom("expected what it does: `do` or `run` is missing")),
+                    (None, None) => return Err(A::Error::custom("expected an action: `do` or `run` is missing")),
                 };
                 Ok(Said(Bound {
                     action,
@@ -155,7 +155,7 @@ impl<'de> Deserialize<'de> for Keys {
             type Value = Keys;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("keys, each with what it does")
+                f.write_str("a table of keys and their actions")
             }
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {

@@ -625,7 +625,7 @@ fn shortcut_runs_a_program_whose_arguments_have_blanks() {
     wrong(
         "[keys.\"Mod+N\"]\nlocked = true\n",
         &expect![[r#"
-        config.toml:1:1: expected what it does: `do` or `run` is missing
+        config.toml:1:1: expected an action: `do` or `run` is missing
           |
         1 | [keys."Mod+N"]
           | ^^^^^^^^^^^^^^"#]],

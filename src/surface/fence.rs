@@ -114,7 +114,7 @@ pub(super) fn watch(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn 
             Err(error) => {
                 let more = surface.client().and_then(|client| guard::complaint(&client, "fence"));
                 more.into_iter().for_each(|more| {
-                    tracing::error!(more, %error, "a fence cannot be waited for; its buffer is shown as it is");
+                    tracing::error!(more, %error, "cannot wait for a fence; its buffer may be shown unfinished");
                 });
                 let now = state.clock.now();
                 signalled(state, surface, gate, Finished { at: now, at_most: true });

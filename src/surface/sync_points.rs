@@ -28,7 +28,7 @@ pub(super) fn pending(surface: &WlSurface) -> Points {
     let waits = acquire.eventfd().inspect_err(|error| {
         let Some(client) = surface.client() else { return };
         if let Some(more) = guard::complaint(&client, "acquire point") {
-            tracing::warn!(client = ?client.id(), more, %error, "an acquire point cannot be waited for");
+            tracing::warn!(client = ?client.id(), more, %error, "cannot wait for an acquire point");
         }
     });
     let acquire = waits.ok().map(|descriptor| Box::new(descriptor) as Box<dyn AcquireFence>);
@@ -38,7 +38,7 @@ pub(super) fn pending(surface: &WlSurface) -> Points {
 /// Signals the release point of a commit that is never shown.
 pub(super) fn signal(point: &DrmSyncPoint) {
     if let Err(error) = point.signal() {
-        tracing::debug!(%error, "a release point cannot be signalled");
+        tracing::debug!(%error, "cannot signal a release point");
     }
 }
 

@@ -84,7 +84,8 @@ impl Cursor {
 /// Switches to another cursor theme. A shape is read on a separate thread; until it is loaded, and for shapes that the
 /// theme lacks, a built-in arrow is drawn. A loaded shape requests a new frame.
 pub fn load_theme(state: &mut State, cursor: &crate::config::Cursor) {
-    let arrived = listen(state).inspect_err(|error| tracing::warn!(%error, "cursor shapes appear with the next frame"));
+    let arrived =
+        listen(state).inspect_err(|error| tracing::warn!(%error, "cursor shapes appear only with the next frame"));
     let arrived = arrived.ok();
     state.input.cursor.theme = if *cursor == crate::config::Cursor::default() {
         Theme::load_system(arrived)

@@ -100,7 +100,7 @@ fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes, arrived: 
         }
     };
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| reader.spawn(read)) {
-        tracing::warn!(%error, "the cursor theme is not read");
+        tracing::warn!(%error, "cannot read the cursor theme");
     }
 }
 

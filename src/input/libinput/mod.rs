@@ -28,7 +28,7 @@ pub enum DeviceError {
     #[error("no input devices on {0}: is udev running?")]
     Seat(String),
     /// The event source cannot be created.
-    #[error("input devices cannot be listened to: {0}")]
+    #[error("cannot wait for input events: {0}")]
     Io(#[from] std::io::Error),
 }
 
@@ -74,7 +74,7 @@ impl Devices {
     /// Handles all events that have arrived.
     pub fn dispatch(&mut self, state: &mut State) {
         if let Err(error) = self.context.dispatch() {
-            tracing::error!(%error, "input devices cannot be read");
+            tracing::error!(%error, "cannot read input devices");
         }
         for event in &mut self.context {
             if let Event::Device(event) = &event {
@@ -94,7 +94,7 @@ impl Devices {
     /// Opens the devices again.
     pub fn resume(&mut self, state: &mut State) {
         if self.context.resume().is_err() {
-            tracing::error!("the input devices cannot be opened again");
+            tracing::error!("cannot reopen the input devices");
         }
         self.dispatch(state);
     }

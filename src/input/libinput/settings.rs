@@ -14,7 +14,7 @@ pub(super) fn apply(device: &mut Device, config: &Config) {
     let settings = config.device(&name, is_touchpad);
     for (option, result) in set(device, &settings, is_touchpad) {
         if let Err(error) = result {
-            tracing::debug!(device = name, option, ?error, "the device cannot do that");
+            tracing::debug!(device = name, option, ?error, "the device does not support this option");
         }
     }
 }

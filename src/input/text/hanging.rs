@@ -50,7 +50,7 @@ pub(super) fn is_given_up(state: &mut State, now: Instant, looks: bool) -> bool 
     if patience.is_given_up {
         patience.is_given_up = !has_read;
         if has_read {
-            tracing::info!("the input method reads again: it has the keys");
+            tracing::info!("the input method reads its events again and gets the keys");
         }
         return patience.is_given_up;
     }
@@ -58,7 +58,7 @@ pub(super) fn is_given_up(state: &mut State, now: Instant, looks: bool) -> bool 
         return false;
     }
     (patience.is_given_up, patience.lets_go) = (true, true);
-    tracing::warn!("the input method has read nothing for {PATIENCE}: keys go to the field until it does");
+    tracing::warn!("the input method has read no events for {PATIENCE}: keys go to the text field until it does");
     true
 }
 
