@@ -16,15 +16,10 @@ pub(super) const LARGEST: u64 = 1024 * 1024;
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
-    Read {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// It is far too large to be a configuration.
     #[error("{}: a configuration of at most {} KiB was expected", path.display(), LARGEST / 1024)]
-    TooLarge {
-        path: PathBuf,
-    },
+    TooLarge { path: PathBuf },
     /// It is not UTF-8 text.
     #[error("{}:{line}: not UTF-8 text", path.display())]
     NotText {

@@ -74,6 +74,7 @@ pub enum InputEvent {
     Axis { time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll },
     /// A finger touched. `slot` names it until it is lifted.
     TouchDown { time: Instant, slot: u32, position: Point<f64, Logical> },
+    /// A finger that is down moved.
     TouchMotion { time: Instant, slot: u32, position: Point<f64, Logical> },
     /// A finger was lifted.
     TouchUp { time: Instant, slot: u32 },
@@ -89,6 +90,7 @@ pub enum InputEvent {
     Tool { time: Instant, event: Box<ToolEvent> },
     /// A graphics tablet was plugged in, or unplugged.
     Tablet { time: Instant, tablet: TabletDescriptor, there: bool },
+    /// The lid or the tablet-mode switch changed.
     Switch { time: Instant, switch: Switch, on: bool },
     /// A keyboard's modifiers were set from outside (xkb masks and layout).
     Modifiers { time: Instant, keyboard: KeyboardId, depressed: u32, latched: u32, locked: u32, layout: u32 },
