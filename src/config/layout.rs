@@ -8,7 +8,7 @@ use crate::shell::strips::Mode;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayoutWish {
-    /// Columns on the displays of this machine, floating when nested.
+    /// Columns on the displays of this machine, floating elsewhere.
     Auto,
     /// In columns beside each other.
     Strip,
@@ -18,7 +18,7 @@ pub enum LayoutWish {
 }
 
 impl LayoutWish {
-    /// The layout for the displays of this machine, or for a nested session.
+    /// The layout for the displays of this machine, or for any other display.
     pub const fn mode(self, on_displays: bool) -> Mode {
         match self {
             LayoutWish::Auto if on_displays => Mode::Strip,

@@ -93,9 +93,9 @@ pub struct Config {
     pub effects: Effects,
     pub keyboard: Keyboard,
     pub keys: Keys,
-    /// Mice and other pointing devices (not in a nested session).
+    /// Mice and other pointing devices (on the displays of this machine).
     pub mouse: PointerSettings,
-    /// Touchpads (not in a nested session).
+    /// Touchpads (on the displays of this machine).
     pub touchpad: PointerSettings,
     /// Swipes that are the session's own.
     pub gestures: Gestures,

@@ -44,6 +44,7 @@ pub(super) fn begin_for_tool(state: &mut State, focus: Focus, serial: Serial) {
 }
 
 /// Sends the pointer's position on the held surface, if that surface has moved since the last event.
+/// Called before button events, so that a click hits the place that the user sees.
 pub(super) fn catch_up(state: &mut State, time: Instant) {
     let pointer = state.input.pointer.clone();
     let told = pointer.with_grab(|_, grab| grab.downcast_ref::<Held>().map(|held| held.told.clone())).flatten();

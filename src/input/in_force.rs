@@ -35,8 +35,8 @@ pub struct Masks {
 }
 
 /// The keymap in force, and the keymaps that clients and the input method know. A keymap is sent only with the next key
-/// that is sent. An input method may grab all keys and type on a keyboard of its own; then two keymaps are in force in
-/// turn, but its client needs only one.
+/// that is sent. An input method may grab all keys and type on a keyboard of its own: then two keymaps are in force in
+/// turn, but the client that is typed into gets only one.
 #[derive(Debug, Default)]
 pub(super) struct InForce {
     /// The keymap in force; `None`: the session's.

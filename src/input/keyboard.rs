@@ -152,6 +152,7 @@ pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
     }
     let keyboards = &mut state.input.keyboards;
     let before = keyboards.keymaps.insert(id, keymap.clone());
+    // Modifiers that were set for an equal keymap stay valid, so they are kept.
     if before.is_none_or(|before| !before.is_like(&keymap)) {
         keyboards.masks.remove(&id);
     }
@@ -227,6 +228,7 @@ pub(super) fn tell_keymap(state: &mut State) {
 /// A key went down or up.
 pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: bool) {
     let Some(handle) = state.input.keyboard.clone() else { return };
+    // A virtual keyboard may send a press or a release twice, but clients must get it once.
     if key > LAST_KEY || !note(&mut state.input.keyboards.pressed, (id, key), pressed) {
         return;
     }

@@ -34,6 +34,7 @@ pub(super) fn stop(state: &mut State, key: (KeyboardId, u32), pressed: bool) {
 /// Repeats the shortcut if it is due. Returns when the next repetition is.
 pub fn attend(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
+    // A lock must also stop a shortcut whose key is still held.
     let is_locked = state.shell.lock().takes_input();
     state.input.keyboards.repeating.take_if(|repeating| is_locked && !repeating.when_locked);
     let repeating = state.input.keyboards.repeating.as_mut()?;

@@ -50,6 +50,7 @@ impl Inhibitors {
 
 /// Whether a shortcut is carried out while `focus` has the keyboard. If not, the key goes to that surface.
 pub(super) fn is_ours(state: &State, focus: Option<&WlSurface>, bound: &Bound) -> bool {
+    // A client must never keep the user from another virtual terminal.
     if matches!(bound.action, Action::SwitchTerminal(_)) {
         return true;
     }

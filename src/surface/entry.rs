@@ -103,7 +103,7 @@ pub struct Entry {
     pub(super) plain: bool,
     /// Its client acknowledged a configure and has not committed since.
     pub(super) acknowledges: bool,
-    /// Applied state that describes the buffer on screen.
+    /// The scale, transform and viewport that belong to the buffer on screen.
     pub(super) described: Option<paced::Described>,
     /// The client's opacity factor, as applied last.
     pub(super) opacity: Opacity,

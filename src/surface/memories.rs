@@ -58,7 +58,7 @@ impl Memories {
         std::mem::replace(&mut self.on_planes, on)
     }
 
-    /// Other threads hold buffers from now on: those are released at `home`.
+    /// Other threads hold buffers from now on. They are released on the thread `home`.
     pub fn let_go_at(&mut self, home: Home<Buffer>) {
         self.home = Some(home);
     }

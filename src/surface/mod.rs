@@ -160,7 +160,7 @@ fn touch_views(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Takes the content out of a cancelled update. Of any other update it remembers the state that describes the buffer.
+/// Takes the content out of a cancelled update. Of any other update it remembers the scale, transform and viewport.
 fn strip_cancelled(state: &mut State, surface: &WlSurface, number: UpdateNumber) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let cancelled = entry.outstanding.is_cancelled(number);

@@ -19,7 +19,7 @@ use upbeat_timing::pacing::Pacing;
 use upbeat_timing::target::Target;
 use upbeat_timing::time::Clock;
 
-/// The applied state that describes the buffer on screen.
+/// The scale, transform and viewport that belong to the buffer on screen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Described {
     scale: i32,
@@ -143,7 +143,7 @@ pub(super) fn strip(states: &SurfaceData, described: Option<Described>) {
     }
 }
 
-/// The applied state that describes the buffer on screen now.
+/// Reads them from the applied state.
 pub(super) fn describe(states: &SurfaceData) -> Described {
     let (scale, transform) = {
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();

@@ -85,7 +85,7 @@ impl Surfaces {
         self.scroll.whole
     }
 
-    /// Sets the limit for views that are made from now on.
+    /// Sets the limit. Existing views take it over at their next latch.
     pub const fn set_supply(&mut self, supply: SupplySettings) {
         self.scroll.whole = supply;
     }

@@ -59,8 +59,8 @@ pub(super) fn documents<'a>(
     documents.filter_map(|content| Some((shown_by(surface, content)?, content)))
 }
 
-/// The contents of a view, those nearest to the middle of its visible part first, each with the buffer pixel that is
-/// nearest to it. Only approximate: this decides the order of uploads and nothing else.
+/// The contents of a view, each with its buffer pixel nearest to the middle of the visible part; the nearest content is
+/// first. Only approximate: this decides the order of uploads and nothing else.
 pub fn by_distance(view_surface: &WlSurface) -> Vec<(SurfaceContent, Point<i32, Buffer>)> {
     let Some(Circumstances { view, size, shown }) = circumstances(view_surface) else { return Vec::new() };
     let middle = Point::from((f64::from(size.w) / 2.0, f64::from(size.h) / 2.0));

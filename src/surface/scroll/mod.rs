@@ -1,6 +1,9 @@
 //! Views that the compositor scrolls: the client's state of them, the input that moves them, and the events to the
 //! client.
 //!
+//! A *view* is a surface that shows a part of a larger *document*. Its *contents* are subsurfaces, each with a place in
+//! the document.
+//!
 //! ```text
 //!   view's commit ─► ViewState ─────────────┐
 //!   input, scroll_to ─► ViewMachine ─ latch ┴─► offset shown ─► placing, hit-testing

@@ -21,7 +21,7 @@ impl Shares {
         if let Some(others) = self.clients.get(&client).and_then(Weak::upgrade) {
             return Share(others);
         }
-        // Clients whose last view is gone are forgotten only here, when another client makes its first view.
+        // Clients whose last view is gone are forgotten only here, when some client makes its first view.
         self.clients.retain(|_, views| views.strong_count() > 0);
         let first = Arc::new(());
         self.clients.insert(client, Arc::downgrade(&first));

@@ -44,10 +44,9 @@ pub enum Role {
     Thumb,
 }
 
-/// One content of a view.
+/// A subsurface that the view places.
 #[derive(Clone, Debug)]
 pub struct Content {
-    /// A subsurface of the view.
     pub surface: Weak<WlSurface>,
     /// Its position, in the document or in the view, by its role.
     pub position: (DocumentUnit, DocumentUnit),
