@@ -158,7 +158,7 @@ mod tests {
 
     /// The cost of a new window title with the worst rules that are allowed. Prints microseconds.
     #[test]
-    #[ignore = "a figure and no verdict"]
+    #[ignore = "prints a measurement and asserts nothing"]
     fn cost_of_the_worst_rules() {
         use super::super::{Config, WindowRule};
         use crate::shell::wishes::Named;

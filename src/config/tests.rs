@@ -472,7 +472,7 @@ fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_bui
     clients::apply(&config.limits, &config.privileges, &rules);
     assert_eq!(rules.most(Kind::Popups), 3);
     assert_eq!(rules.most(Kind::Windows), Kind::Windows.most());
-    assert!(rules.most(Kind::Descriptors) <= crate::descriptors::most() / 2, "one alone has not what all need");
+    assert!(rules.most(Kind::Descriptors) <= crate::descriptors::most() / 2, "one client leaves some to the rest");
     assert!(!rules.grants(Privilege::Gamma) && rules.grants(Privilege::Capture));
 }
 

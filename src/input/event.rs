@@ -62,7 +62,7 @@ pub(super) enum Stops {
 
 /// One event. Positions are global logical coordinates; times are `CLOCK_MONOTONIC`, when the event happened.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the fields say what they are; units and origin are stated above")]
+#[expect(missing_docs, reason = "the field names are enough; units and origin are stated above")]
 pub enum InputEvent {
     /// The pointer moved by `delta` (accelerated) or `raw` (as reported).
     PointerMotion { time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical> },

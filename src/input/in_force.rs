@@ -8,7 +8,7 @@
 //!
 //! Smithay still believes that the session's keymap is in force; clients are sent the other keymaps here.
 
-#![expect(unsafe_code, reason = "what is counted without atomics is looked at where it is")]
+#![expect(unsafe_code, reason = "xkb objects are counted without atomics and are used behind their lock")]
 
 use std::collections::HashSet;
 use std::os::fd::AsFd;

@@ -5,7 +5,7 @@
 //! keymap is compiled in a spare keyboard that is never typed on. `in_force` then swaps its state with that of the
 //! seat's keyboard.
 
-#![expect(unsafe_code, reason = "what is counted without atomics is looked at where it is")]
+#![expect(unsafe_code, reason = "xkb objects are counted without atomics and are used behind their lock")]
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -2,8 +2,8 @@
 //! an output.
 //!
 //! The meaning of a swipe is decided after a short distance, which is not made up for. A swipe from an edge belongs to
-//! the client until then, and is then taken from it (`wl_touch.cancel`). Fingers that rest on a workspace in motion
-//! stop it.
+//! the client until then, and is then taken from it (`wl_touch.cancel`). Fingers that rest while
+//! workspaces, columns or the overview move stop that motion.
 //!
 //! A touchpad swipe with a shortcut triggers it once and has no other effect. The number of fingers, the direction and
 //! the held modifiers select the shortcut.
@@ -185,7 +185,7 @@ pub(super) fn edge_at(state: &State, place: Point<f64, Logical>) -> Option<Edge>
     distances.into_iter().find(|(_, distance)| *distance < EDGE).map(|(edge, _)| edge)
 }
 
-/// A finger went down at an edge. Returns whether it stopped a workspace in motion, which it then holds.
+/// A finger went down at an edge. Returns whether it stopped a motion there, which it then holds.
 pub(super) fn stops(state: &mut State, at: Instant, place: Point<f64, Logical>) -> bool {
     let Some((screen, _)) = screen_at(state, place) else { return false };
     let stops = swipes::stop(state, screen, Fingers::OnScreen, at);

@@ -157,7 +157,7 @@ impl TabletSeats {
         }
     }
 
-    /// Sends a new instance that the tool is on a surface of its client, and the pressed buttons.
+    /// Sends `proximity_in` and the pressed buttons to a new instance, for a tool on a surface of its client.
     pub(super) fn catch_up(
         &mut self,
         seat: &ZwpTabletSeatV2,

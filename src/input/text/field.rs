@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(field.commit(true, true), Outcome::Changed);
         let stated = field.stated().unwrap();
         assert_eq!((&stated.surrounding, stated.cause), (&around("words", 5), ChangeCause::Other));
-        assert!(stated.content.is_some(), "it stays what it is for");
+        assert!(stated.content.is_some(), "the content type stays");
         assert_eq!(field.commit(true, true), Outcome::Changed);
         assert_eq!(field.stated().unwrap().cause, ChangeCause::InputMethod, "a cause counts once");
         field.enable();
@@ -203,7 +203,7 @@ mod tests {
         field.enable();
         field.typed();
         assert_eq!(field.commit(true, true), Outcome::Changed);
-        assert_eq!(field.stated(), Some(&Stated::default()), "what it said of itself is");
+        assert_eq!(field.stated(), Some(&Stated::default()), "its properties are reset");
         field.typed();
         field.enable();
         assert_eq!(field.commit(true, true), Outcome::Enabled, "it was typed before");
@@ -214,7 +214,7 @@ mod tests {
         let mut field = FieldState::default();
         field.enable();
         assert_eq!((field.commit(false, true), field.commits), (Outcome::Nothing, 1));
-        assert_eq!(field.commit(true, true), Outcome::Nothing, "what was said then is forgotten");
+        assert_eq!(field.commit(true, true), Outcome::Nothing, "the earlier request has no effect");
     }
 
     #[test]

@@ -59,8 +59,8 @@ pub(in crate::input) fn is_its_own(state: &State, keyboard: KeyboardId) -> bool 
     method.is_some_and(|client| text.grabs.owners.get(&keyboard) == Some(&client.id()))
 }
 
-/// Sends a key to the input method if it is grabbed; a grabbed press also gets its release. Returns whether it was
-/// sent.
+/// Sends a key to the input method if keys are grabbed. A release goes where its press went. Returns whether the key
+/// was sent.
 pub(in crate::input) fn take(state: &mut State, stroke: Stroke, modifiers: Option<ModifiersState>) -> bool {
     if state.input.text.grabs.objects.is_empty() {
         return false;
