@@ -1,4 +1,4 @@
-//! `[animations]`: how windows appear, move and go, in the words of the file and in those of the shell.
+//! `[animations]`: how windows open, move and close; the options of the file, and their conversion for the shell.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,88 +9,86 @@ use upbeat_timing::motion::easing::CubicBezier;
 use upbeat_timing::motion::spring::SpringShape;
 use upbeat_timing::time::Span;
 
-/// How windows appear, move and go.
+/// The `[animations]` table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Animations {
-    /// Whether anything moves by itself.
+    /// Whether anything is animated.
     pub enabled: bool,
-    /// How many frames of it are rendered ahead of their refreshes, at most.
+    /// How many frames are rendered ahead of their refreshes, at most.
     pub frames_ahead: FramesAhead,
-    /// Whether frames that wait give way to what a press makes of them.
+    /// Whether frames rendered ahead are replaced when a press changes the animation.
     pub supersede: bool,
-    /// How a window appears.
+    /// Opening of a window.
     pub open: FadeOptions,
-    /// How it goes.
+    /// Closing of a window.
     pub close: FadeOptions,
-    /// How it gets to another place or size.
+    /// Changes of a window's position or size.
     pub place: PlaceOptions,
-    /// How another workspace comes.
+    /// The switch to another workspace.
     pub workspace: PlaceOptions,
-    /// How the overview comes and goes.
+    /// Opening and closing of the overview.
     pub overview: PlaceOptions,
-    /// How the list of shortcuts does.
+    /// Opening and closing of the list of shortcuts.
     pub help: PlaceOptions,
 }
 
-/// How a window appears or goes.
+/// How a window opens or closes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FadeOptions {
-    /// Whether it does so at all.
+    /// Whether it is animated.
     pub enabled: bool,
-    /// Which course it takes.
+    /// A spring, or an easing curve.
     pub style: StyleName,
-    /// Undamped swings of the spring, in hertz.
+    /// Undamped frequency of the spring, in hertz.
     pub frequency: Frequency,
     /// Damping ratio of the spring.
     pub damping: Damping,
-    /// How long it takes along the curve.
+    /// Duration of the easing.
     pub duration: Duration,
-    /// The curve.
+    /// Curve of the easing.
     pub curve: Curve,
-    /// The share of its size that a window has while it cannot be seen.
+    /// The fraction of its size that a window has while it is fully transparent.
     pub scale: FadeScale,
 }
 
-/// How a window gets to another place or size.
+/// How a window, a workspace or an overlay moves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlaceOptions {
-    /// Whether it does so at all.
+    /// Whether it is animated.
     pub enabled: bool,
-    /// Which course it takes.
+    /// A spring, or an easing curve.
     pub style: StyleName,
-    /// Undamped swings of the spring, in hertz.
+    /// Undamped frequency of the spring, in hertz.
     pub frequency: Frequency,
     /// Damping ratio of the spring.
     pub damping: Damping,
-    /// How long it takes along the curve.
+    /// Duration of the easing.
     pub duration: Duration,
-    /// The curve.
+    /// Curve of the easing.
     pub curve: Curve,
 }
 
-/// Which course a motion takes.
+/// The kind of motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StyleName {
-    /// As a mass on a spring does.
+    /// A damped spring.
     Spring,
-    /// Along a curve, in a stated time.
+    /// An easing curve with a fixed duration.
     Easing,
 }
 
-/// How many frames are rendered ahead: 0 to 5, for which a display has buffers.
+/// How many frames are rendered ahead: 0 to 5, since a display has no buffers for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct FramesAhead(pub(super) u8);
 
 impl FramesAhead {
-    /// The largest number.
     const MOST: u8 = 5;
 
-    /// The number.
     pub const fn frames(self) -> u8 {
         self.0
     }
@@ -110,7 +108,7 @@ impl From<FramesAhead> for u8 {
     }
 }
 
-/// A number that is read and checked as TOML has it.
+/// Defines a number that is checked when it is read from TOML.
 macro_rules! number {
     ($(#[$about:meta])* $name:ident, $range:expr, $error:literal) => {
         $(#[$about])*
@@ -137,7 +135,7 @@ macro_rules! number {
 pub(super) use number;
 
 number!(
-    /// Undamped swings of a spring, in hertz.
+    /// Undamped frequency of a spring, in hertz.
     Frequency,
     SpringShape::SLOWEST..=SpringShape::FASTEST,
     "expected a spring's frequency from 0.5 to 30 Hz, such as 4.0"
@@ -149,19 +147,19 @@ number!(
     "expected a spring's damping ratio from 0.1 to 3, such as 1.0"
 );
 number!(
-    /// How long a motion along a curve takes, in milliseconds.
+    /// Duration of an easing, in milliseconds.
     Duration,
     1.0..=10_000.0,
     "expected a duration from 1 to 10000 milliseconds, such as 200"
 );
 number!(
-    /// A share of a window's size.
+    /// A fraction of a window's size.
     FadeScale,
     0.1..=2.0,
     "expected a share of the size from 0.1 to 2, such as 0.9"
 );
 
-/// A curve, by its name in CSS or by its control points.
+/// An easing curve, by its name in CSS or by its control points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "CurveText", into = "CurveText")]
 pub struct Curve(pub(super) CubicBezier);
@@ -209,7 +207,7 @@ impl From<Curve> for CurveText {
     }
 }
 
-/// The course that these options mean.
+/// Converts the options for the shell.
 fn style(name: StyleName, frequency: Frequency, damping: Damping, duration: Duration, curve: Curve) -> Style {
     match name {
         StyleName::Spring => Style::Spring(SpringShape::nearest(frequency.0, damping.0)),
@@ -231,7 +229,7 @@ impl PlaceOptions {
 }
 
 impl Animations {
-    /// What the shell is to do; nothing moves if `reduced`.
+    /// The animations for the shell; none if `reduced`.
     pub fn motions(&self, reduced: bool) -> Motions {
         if reduced || !self.enabled {
             return Motions::default();

@@ -1,4 +1,4 @@
-//! `[limits]` and `[privileges]`: what programs may have, and what they may do to others.
+//! `[limits]` and `[privileges]`: resource limits of clients, and which protocols they may use.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::ValueError;
 use crate::descriptors;
 use crate::guard::{Kind, Privilege, Rules};
 
-/// The largest number that is a bound at all.
+/// A larger number would not be a limit.
 const LARGEST: i64 = 1_000_000;
 
-/// How many of something one program may have.
+/// The limit of one kind of object for one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "i64", into = "i64")]
 pub struct Most(u32);
@@ -31,7 +31,7 @@ impl From<Most> for i64 {
     }
 }
 
-/// How many of what one program may have.
+/// The limits of one client, by kind of object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "BTreeMap<Kind, Most>")]
 pub struct Limits(BTreeMap<Kind, Most>);
@@ -43,7 +43,7 @@ impl Default for Limits {
 }
 
 impl From<BTreeMap<Kind, Most>> for Limits {
-    /// What is left out stays as it is built in.
+    /// Kinds that are left out keep the built-in limit.
     fn from(said: BTreeMap<Kind, Most>) -> Self {
         let mut limits = Limits::default();
         limits.0.extend(said);
@@ -51,27 +51,27 @@ impl From<BTreeMap<Kind, Most>> for Limits {
     }
 }
 
-/// What programs outside of sandboxes may do to others.
+/// Privileges of clients outside sandboxes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Privileges {
-    /// Take pictures of the screen.
+    /// Capture the screen.
     pub capture: bool,
-    /// Type and point in the user's place, and have keys that are typed into fields of text.
+    /// Send virtual key and pointer events, and be the input method.
     pub virtual_input: bool,
-    /// Pin bars, wallpapers and launchers to the screen, and take the keyboard there.
+    /// Use layer surfaces (bars, wallpapers, launchers), and take the keyboard there.
     pub layers: bool,
-    /// Change the colours of displays.
+    /// Set the gamma ramps of outputs.
     pub gamma: bool,
-    /// See and switch workspaces.
+    /// List and switch workspaces.
     pub workspaces: bool,
     /// Switch and arrange outputs.
     pub outputs: bool,
-    /// See, close and arrange the windows of others.
+    /// List, close and arrange windows of other clients.
     pub toplevels: bool,
-    /// Make sandboxes.
+    /// Create security contexts (sandboxes).
     pub sandboxes: bool,
-    /// See and set what is copied, without having the focus.
+    /// Read and set the clipboard without having the focus.
     pub selections: bool,
     /// Lock the session.
     pub lock: bool,
@@ -94,10 +94,10 @@ impl Default for Privileges {
     }
 }
 
-/// Puts both in force.
+/// Puts both tables in force.
 pub fn apply(limits: &Limits, privileges: &Privileges, rules: &Rules) {
     limits.0.iter().for_each(|(kind, most)| rules.set_most(*kind, most.0));
-    // One alone must not have what all need.
+    // A single client must not use up the descriptors that all clients need.
     let half = descriptors::most() / 2;
     rules.set_most(Kind::Descriptors, rules.most(Kind::Descriptors).min(half).max(1));
     for (privilege, granted) in [

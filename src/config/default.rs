@@ -1,4 +1,4 @@
-//! The built-in defaults. `config/default.toml` says the same; a test compares them.
+//! The built-in defaults. `config/default.toml` documents the same values; a test compares them.
 
 use super::animations::{
     Curve, Damping, Duration, FadeOptions, FadeScale, FramesAhead, Frequency, PlaceOptions, StyleName,
@@ -125,7 +125,7 @@ impl Default for PlaceOptions {
         PlaceOptions {
             enabled: true,
             style: StyleName::Spring,
-            // There in a quarter of a second, without swinging past.
+            // Arrives in a quarter of a second, without overshoot.
             frequency: Frequency(4.0),
             damping: Damping(1.0),
             duration: Duration(150.0),
@@ -134,7 +134,7 @@ impl Default for PlaceOptions {
     }
 }
 
-// What costs time in frames in which it does not change is drawn by a GPU only.
+// `Auto`: effects that cost time even in frames in which they do not change are drawn only by a GPU.
 impl Default for Effects {
     fn default() -> Self {
         Effects {

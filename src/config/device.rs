@@ -1,10 +1,10 @@
-//! Input devices.
+//! Settings of mice, touchpads, keyboards and the cursor.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Pattern, ValueError};
 
-/// What mice, or touchpads, are like. A device that cannot do something ignores it.
+/// The settings of mice or of touchpads. A device ignores a setting that it does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PointerSettings {
@@ -12,21 +12,21 @@ pub struct PointerSettings {
     pub natural_scroll: bool,
     /// Whether the buttons are swapped.
     pub left_handed: bool,
-    /// How far the pointer goes for a hand's movement.
+    /// How far the pointer moves for a movement of the device.
     pub acceleration: Acceleration,
-    /// Whether a fast movement takes it farther than a slow one.
+    /// Whether a fast movement moves it farther than a slow one.
     pub acceleration_profile: AccelerationProfile,
     /// Whether a tap is a click (touchpads).
     pub tap: bool,
-    /// Whether the touchpad rests while somebody types (touchpads).
+    /// Whether the touchpad is off while the user types (touchpads).
     pub disable_while_typing: bool,
 }
 
-/// A rule for pointing devices. What it leaves out stays as it is.
+/// A `[[device]]` rule for pointing devices. Options that it leaves out keep their value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DeviceRule {
-    /// Which devices, by the names that the log has for them when they are plugged in.
+    /// Matches device names, which are logged when devices are plugged in.
     pub name: Pattern,
     pub natural_scroll: Option<bool>,
     pub left_handed: Option<bool>,
@@ -37,7 +37,7 @@ pub struct DeviceRule {
 }
 
 impl DeviceRule {
-    /// `settings`, and what the rule says.
+    /// Returns `settings` with the options of the rule.
     pub(super) fn apply(&self, settings: PointerSettings) -> PointerSettings {
         PointerSettings {
             natural_scroll: self.natural_scroll.unwrap_or(settings.natural_scroll),
@@ -50,7 +50,7 @@ impl DeviceRule {
     }
 }
 
-/// From -1 (slowest) to 1 (fastest), as libinput has it.
+/// From -1 (slowest) to 1 (fastest), as in libinput.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Acceleration(f64);
@@ -59,15 +59,14 @@ pub struct Acceleration(f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccelerationProfile {
-    /// Not at all.
+    /// It is constant.
     Flat,
-    /// As the device's kind suggests.
+    /// By the kind of device.
     #[default]
     Adaptive,
 }
 
 impl Acceleration {
-    /// -1 to 1.
     pub const fn get(self) -> f64 {
         self.0
     }
@@ -104,20 +103,20 @@ impl Default for PointerSettings {
     }
 }
 
-/// The keyboard, in XKB's words; empty ones stand for the system's default.
+/// The `[keyboard]` table, in XKB names; empty strings mean the system's default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Keyboard {
     /// Such as `us` or `us,de`.
     #[serde(deserialize_with = "name")]
     pub layout: String,
-    /// Such as `dvorak`.
+    /// For example `dvorak`.
     #[serde(deserialize_with = "name")]
     pub variant: String,
-    /// Such as `pc105`.
+    /// For example `pc105`.
     #[serde(deserialize_with = "name")]
     pub model: String,
-    /// Such as `compose:caps,grp:alt_shift_toggle`.
+    /// For example `compose:caps,grp:alt_shift_toggle`.
     #[serde(deserialize_with = "name")]
     pub options: String,
     /// How long a key is held before it repeats, in milliseconds.
@@ -126,7 +125,7 @@ pub struct Keyboard {
     pub repeat_rate: u16,
 }
 
-/// A name that C libraries are given, which end it at a zero.
+/// Reads a name without zero characters, because C libraries end strings there.
 fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
     if name.contains('\0') {
@@ -135,13 +134,13 @@ fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::
     Ok(name)
 }
 
-/// The pointer's image.
+/// The `[cursor]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cursor {
-    /// Name of an XCursor theme.
+    /// Name of an Xcursor theme.
     #[serde(deserialize_with = "name")]
     pub theme: String,
-    /// Its nominal size in logical pixels.
+    /// Nominal size in logical pixels.
     pub size: u16,
 }

@@ -1,4 +1,4 @@
-//! `[effects]`: what is drawn around and below windows.
+//! `[effects]`: shadows, corners, blur, title bars and focus marks of windows.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,27 +6,27 @@ use super::animations::number;
 use super::{Colour, ValueError};
 use crate::shell::effects::{Effects as Drawn, Mark, OnGpu, Shadow};
 
-/// What is drawn around and below windows.
+/// The `[effects]` table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Effects {
-    /// Whether windows that draw no shadow of their own are given one.
+    /// Whether windows that draw no shadow of their own get one.
     pub shadow: ShadowWish,
-    /// How far it reaches, in logical pixels.
+    /// How far the shadow reaches, in logical pixels.
     pub shadow_reach: Reach,
-    /// How dark it is at its darkest: 0 to 1.
+    /// The largest opacity of the shadow: 0 to 1.
     pub shadow_opacity: Share,
-    /// The radius of the corners of such windows, in logical pixels.
+    /// The corner radius of such windows, in logical pixels.
     pub corner_radius: RadiusWish,
-    /// How often what lies behind translucent windows is halved in size to blur it.
+    /// Blur behind translucent windows: how often the image is halved in size.
     pub blur: Passes,
-    /// Whether windows that float and draw no title bar of their own have one.
+    /// Whether floating windows without a title bar of their own get one.
     pub title_bars: bool,
-    /// How wide the edge is around the window with the focus, in logical pixels. 0: that window has none.
+    /// The width of the mark around the focused window, in logical pixels; 0: no mark.
     pub mark_width: MarkWidth,
-    /// Its colour.
+    /// Colour of the mark around the focused window.
     pub mark_colour: Colour,
-    /// That of the one around a window that wants to be looked at.
+    /// Colour of the mark around an urgent window.
     pub urgent_colour: Colour,
 }
 
@@ -37,13 +37,13 @@ number!(
     "expected 1 to 200 pixels, such as 24"
 );
 number!(
-    /// How wide an edge is, in logical pixels; 0 for none.
+    /// Width of a mark, in logical pixels; 0 for none.
     MarkWidth,
     0.0..=8.0,
     "expected 0 to 8 pixels, such as 2"
 );
 number!(
-    /// A share: 0 to 1.
+    /// A fraction: 0 to 1.
     Share,
     0.0..=1.0,
     "expected a share from 0 to 1, such as 0.5"
@@ -55,42 +55,42 @@ number!(
     "expected a radius from 0 to 100 pixels, such as 8"
 );
 
-/// Says that the renderer decides.
+/// The renderer decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Automatic {
-    /// Where a GPU draws.
+    /// On if a GPU draws.
     Auto,
 }
 
-/// Whether there are shadows.
+/// The option `shadow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected true, false, or \"auto\" for where a GPU draws")]
 pub enum ShadowWish {
-    /// Where a GPU draws.
+    /// On if a GPU draws.
     Auto(Automatic),
-    /// Everywhere, or nowhere.
+    /// Always on, or always off.
     Fixed(bool),
 }
 
-/// How round corners are.
+/// The option `corner-radius`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
     expecting = "expected a radius from 0 to 100 pixels, such as 8, or \"auto\" for round where a GPU draws"
 )]
 pub enum RadiusWish {
-    /// A little where a GPU draws, square elsewhere.
+    /// A small radius if a GPU draws, otherwise square.
     Auto(Automatic),
-    /// That radius everywhere.
+    /// Always this radius.
     Fixed(Radius),
 }
 
-/// The radius of corners that nothing was said of, in logical pixels: about that of the windows of GTK 3 and KDE, so that those
-/// with frames of their own and those without look alike.
+/// The corner radius for `auto`, in logical pixels: about that of windows in GTK 3 and KDE, so that windows with and
+/// without frames of their own look alike.
 const USUAL_RADIUS: f64 = 8.0;
 
-/// How often something is halved in size: 0 to 6.
+/// How often an image is halved in size: 0 to 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Passes(pub(super) u8);
@@ -110,12 +110,12 @@ impl From<Passes> for u8 {
 }
 
 impl Effects {
-    /// As the shell takes it.
+    /// Converts the options for the shell.
     pub fn drawn(&self) -> Drawn {
         let shadow = Shadow { reach: self.shadow_reach.0, opacity: self.shadow_opacity.0 };
         let width = self.mark_width.0;
         let mark = Mark {
-            // A window that wants to be looked at has its edge all the same.
+            // Urgent windows are marked even if the mark of the focused window is off.
             width: if width > 0.0 { width } else { Effects::default().mark_width.0 },
             colour: (width > 0.0).then(|| self.mark_colour.components()),
             urgent: self.urgent_colour.components(),

@@ -1,41 +1,40 @@
-//! How much matching names may cost: rules are gone through whenever a client calls a window something else, which it may do with
-//! each frame.
+//! Limits the cost of matching names by rules: all rules are matched whenever a client changes a window's title, which
+//! it may do with each frame.
 //!
-//! A plain pattern takes a step for each byte of a name, whatever it says. One with a `?` behind a `*` takes as many as there are
-//! letters between its stars, and an expression up to as many as it has states once it is compiled. A name has up to
-//! 515 bytes here ([`Matcher`](super::Matcher)): the worst expressions that fit take some 5 ms for it. Those are paid for out of what
-//! all rules of a kind have together; so is compiling them.
+//! A plain pattern takes one step for each byte of a name. A pattern with a `?` after a `*` takes as many steps as
+//! there are letters between its stars; an expression takes up to as many as it has compiled states. A name has up to
+//! 515 bytes here ([`Matcher`](super::Matcher)), and the worst expressions that fit take some 5 ms for it. The effort
+//! of such patterns and expressions, and of compiling them, is taken from a budget that all rules of a kind share.
 
 use std::cell::Cell;
 
 use serde::{Deserialize, Deserializer};
 
-/// The effort that all rules of a kind have together, in bytes of compiled expressions.
+/// The budget that all rules of a kind share, in bytes of compiled expressions.
 pub(super) const MOST: usize = 128 * 1024;
-/// The effort of a letter of a pattern that takes steps for each byte of a name: as long as that much of an expression takes, at
-/// worst.
+/// The effort of one letter in a pattern that takes several steps for each byte of a name: at worst, so many bytes of
+/// an expression take as long.
 pub(super) const OF_A_LETTER: usize = 128;
 
-/// There is too little left.
+/// The error when too little is left of the budget.
 pub(super) const TOO_MUCH: &str =
     "expected fewer or smaller expressions, or patterns with ? after *: together they cost too much";
 
 thread_local! {
-    /// What the rules that are being read have left.
+    /// The rest of the budget for the rules that are being read.
     static LEFT: Cell<usize> = const { Cell::new(MOST) };
 }
 
-/// Rules of another kind are read from now on.
+/// Starts a new budget, for rules of another kind.
 pub(super) fn begin() {
     LEFT.set(MOST);
 }
 
-/// What is left.
 pub(super) fn left() -> usize {
     LEFT.get()
 }
 
-/// Takes some of it. Whether there was enough.
+/// Takes `effort` from the budget. Returns whether there was enough.
 #[must_use]
 pub(super) fn take(effort: usize) -> bool {
     let left = LEFT.get().checked_sub(effort);
@@ -43,7 +42,7 @@ pub(super) fn take(effort: usize) -> bool {
     left.is_some()
 }
 
-/// Reads the rules of a kind.
+/// Reads the rules of a kind, with a budget of their own.
 pub(super) fn rules<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     begin();
     Vec::deserialize(deserializer)

@@ -1,14 +1,14 @@
-//! What is wrong with a configuration file, and where.
+//! Errors in a configuration file, with their line and column.
 
 use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// How alike a known word must be to be suggested instead of an unknown one (0 to 1, Jaro-Winkler).
+/// How similar a known word must be to be suggested instead of an unknown one (0 to 1, Jaro-Winkler).
 const ALIKE: f64 = 0.75;
 
-/// How much is read of a configuration, in bytes, with what it includes.
+/// The largest configuration, in bytes, with all included files.
 pub(super) const LARGEST: u64 = 1024 * 1024;
 
 /// A configuration that cannot be used.
@@ -16,52 +16,42 @@ pub(super) const LARGEST: u64 = 1024 * 1024;
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// It is far too large to be a configuration.
     #[error("{}: a configuration of at most {} KiB was expected", path.display(), LARGEST / 1024)]
-    TooLarge {
-        /// Which.
-        path: PathBuf,
-    },
-    /// It is not text.
+    TooLarge { path: PathBuf },
+    /// It is not UTF-8 text.
     #[error("{}:{line}: not UTF-8 text", path.display())]
     NotText {
-        /// Which.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
     },
-    /// Something in it is wrong.
+    /// There is an error at some place in it.
     #[error("{0}")]
     Wrong(Box<Wrong>),
-    /// It and what it includes are right, and together they are not.
+    /// Each file is valid by itself, but not together with its included files.
     #[error("{}: {message}", path.display())]
     Together {
-        /// The file that includes the others.
+        /// The file with the `include` option.
         path: PathBuf,
-        /// What is wrong.
         message: String,
     },
 }
 
-/// Something wrong at a place of a file.
+/// An error at a place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     path: PathBuf,
-    /// From 1.
+    /// Counted from 1.
     line: usize,
     /// In characters, from 1.
     column: usize,
     /// The text of the line.
     text: String,
-    /// How many characters are meant.
+    /// How many characters are underlined.
     width: usize,
-    /// The option, with the table it is in, if that can be told.
+    /// The option with its table, if it is known.
     key: Option<String>,
     message: String,
     suggestion: Option<String>,
@@ -74,7 +64,8 @@ impl From<Wrong> for ConfigError {
 }
 
 impl ConfigError {
-    /// What is wrong and where, in one line: with what was meant instead of all that is possible, where that is known.
+    /// The error and its place in one line. If a similar known word is found, it replaces the list of all possible
+    /// words.
     pub fn sentence(&self) -> String {
         let text = match self {
             ConfigError::Wrong(wrong) => wrong.briefly().to_string(),
@@ -85,20 +76,20 @@ impl ConfigError {
 }
 
 impl Wrong {
-    /// Finds the place that `error` means in `text`.
+    /// Finds the place of `error` in `text`.
     pub(super) fn new(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let suggestion = suggestion(error.message());
         Wrong { suggestion, ..Self::at(path, text, error.span().unwrap_or(0..0), plain(error.message())) }
     }
 
-    /// The same without what is possible, where it is known what was meant.
+    /// Without the list of possible words, if a similar one is suggested.
     fn briefly(&self) -> Self {
         let possible = ["; expected ", ", expected "].into_iter().find_map(|word| self.message.find(word));
         let end = possible.filter(|_| self.suggestion.is_some()).unwrap_or(self.message.len());
         Wrong { message: self.message[..end].to_owned(), ..self.clone() }
     }
 
-    /// What is wrong with `span` (bytes) of `text`.
+    /// An error at `span` (bytes) of `text`.
     pub(super) fn at(path: &Path, text: &str, span: Range<usize>, message: String) -> Self {
         let start = floor(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -135,12 +126,12 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// The largest place of a character at or before `at`.
+/// The last character boundary at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// The option that a line sets, with the table that it stands in.
+/// The option that a line sets, with the table that contains it.
 fn key(before: &str, line: &str) -> Option<String> {
     let (key, _) = line.split_once('=')?;
     let table = before.lines().rev().map(str::trim).find(|line| line.starts_with('['));
@@ -151,7 +142,7 @@ fn key(before: &str, line: &str) -> Option<String> {
     }
 }
 
-/// The parser's message in the words of this file rather than of the programming language.
+/// The parser's message in terms of the configuration file instead of Rust.
 fn plain(message: &str) -> String {
     let message = message.trim().replace('\n', ", ");
     let expected = message.split_once(", expected ").map(|(_, expected)| expected);
@@ -164,7 +155,8 @@ fn plain(message: &str) -> String {
     }
 }
 
-/// What was meant by an unknown word: the likest of those expected, which the message lists in backticks after it.
+/// A suggestion for an unknown word: the most similar of the expected words, which the message lists in backticks after
+/// it.
 fn suggestion(message: &str) -> Option<String> {
     if !message.starts_with("unknown ") {
         return None;

@@ -1,14 +1,14 @@
-//! `[gestures]`: swipes that mean the session and no window.
+//! `[gestures]`: which swipes are the session's own, and not a window's.
 
 use serde::{Deserialize, Serialize};
 
-/// Which swipes mean the session.
+/// The `[gestures]` table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Gestures {
-    /// Those of three and more fingers on a touchpad.
+    /// Swipes of three and more fingers on a touchpad.
     pub touchpad: bool,
-    /// Those of a finger from an edge of a touch screen.
+    /// Swipes of a finger from an edge of a touch screen.
     pub edges: bool,
 }
 

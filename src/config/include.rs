@@ -1,12 +1,12 @@
-//! A configuration that includes others: `include = ["colours.toml"]`.
+//! Configurations that include other files: `include = ["colours.toml"]`.
 //!
 //! ```text
 //!   colours.toml ──┐
-//!   keys.toml ─────┼─► one after the other, as if they stood above what the file itself says
-//!   config.toml ───┘   (options: the later one counts · rules and what is started: added · shortcuts: by their keys)
+//!   keys.toml ─────┼─► one after the other, as if they stood above the file's own text
+//!   config.toml ───┘   (options: the later one counts · rules and autostart: added · shortcuts: by their keys)
 //! ```
 //!
-//! Each file is read for itself first, so that what is wrong with it is said with its own name and line.
+//! Each file is first parsed by itself, so that its errors are reported with its own name and line.
 
 use std::path::{Path, PathBuf};
 
@@ -21,22 +21,22 @@ use upbeat_record::files;
 
 /// More files than this are a mistake: each is opened, and watched from then on.
 const MOST_FILES: usize = 32;
-/// So deep files may include each other.
+/// How deep files may include each other.
 const DEEPEST: usize = 8;
 
-/// Lists that are added to, besides lists of tables: the others are replaced as a whole.
+/// Arrays that are added up, besides arrays of tables. A later file replaces any other array.
 const ADDED: [&str; 1] = ["autostart"];
 /// The table whose names are chords, which can be written in more than one way.
 const KEYS: &str = "keys";
 
-/// The one option that is looked at before all others.
+/// The one option that is read before all others.
 #[derive(Deserialize)]
 struct Includes {
     #[serde(default)]
     include: Vec<Spanned<String>>,
 }
 
-/// Reads the configuration at `path` and what it includes. `reads` is told of every file before it is looked at.
+/// Reads the configuration at `path` and its included files. `reads` is called with each file before it is opened.
 pub(super) fn read(path: &Path, reads: &mut dyn FnMut(&Path)) -> Result<Config, ConfigError> {
     let mut reading = Reading { reads, left: LARGEST, files: 0, open: Vec::new() };
     let text = reading.text(path)?;
@@ -58,7 +58,7 @@ struct Reading<'a> {
     /// Bytes that may still be read.
     left: u64,
     files: usize,
-    /// Files that are being read, each included by the one before it, by their real names.
+    /// Files that are being read, each included by the one before it, as canonical paths.
     open: Vec<PathBuf>,
 }
 
@@ -77,7 +77,7 @@ impl Reading<'_> {
         })
     }
 
-    /// Adds what the file at `path`, whose `text` is valid by itself, includes and says.
+    /// Adds the included files and then the options of the file at `path`, whose `text` is valid by itself.
     fn gather(&mut self, path: &Path, text: &str, all: &mut Table) -> Result<(), ConfigError> {
         self.open.push(real(path));
         let wrong = |error: toml::de::Error| ConfigError::from(Wrong::new(path, text, &error));
@@ -111,7 +111,7 @@ impl Reading<'_> {
             return Err(here(format!("more than {MOST_FILES} files")));
         }
         let inner = self.text(&file).map_err(|error| match error {
-            // What is wrong is what is said here.
+            // The error of a file that cannot be read belongs to the line that includes it.
             ConfigError::Read { source, .. } => here(format!("{name}: {source}")),
             other => other,
         })?;
@@ -120,12 +120,12 @@ impl Reading<'_> {
     }
 }
 
-/// The same for every name of a file.
+/// The canonical path, which is the same for every name of a file.
 fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Adds what a later file says to what was said before it.
+/// Adds the options of a later file to those before it.
 fn add(all: &mut Table, later: Table, is_top: bool) {
     for (name, value) in later {
         match (all.get_mut(&name), value) {
@@ -141,7 +141,7 @@ fn add(all: &mut Table, later: Table, is_top: bool) {
     }
 }
 
-/// Chords are the same however they are written.
+/// Adds shortcuts; a chord replaces the same chord in another spelling.
 fn add_keys(before: &mut Table, later: Table) {
     for (name, value) in later {
         let chord = |name: &str| name.parse::<Chord>().ok().map(|chord| chord.with_mod_as(Modifier::Super));
@@ -172,7 +172,7 @@ mod tests {
 
     fn load(folder: &tempfile::TempDir) -> Result<Config, String> {
         let path = folder.path().join("config.toml");
-        // What it says without the name of the folder.
+        // The error without the name of the folder.
         let plain = |error: ConfigError| error.to_string().replace(&format!("{}/", folder.path().display()), "");
         read(&path, &mut |_| {}).map_err(plain)
     }

@@ -1,4 +1,4 @@
-//! Whether there is such a keyboard as the configuration says.
+//! Checks that XKB has the configured keymap.
 
 use smithay::input::keyboard::xkb;
 
@@ -13,14 +13,14 @@ use super::Keyboard;
 pub struct NoSuchKeymap(pub Keyboard);
 
 impl Keyboard {
-    /// Whether the system has the files for it. It takes some milliseconds.
+    /// Compiles the keymap from the system's data files. It takes some milliseconds.
     ///
     /// # Errors
     ///
-    /// It has not.
+    /// There is no such keymap.
     pub fn check(&self) -> Result<(), NoSuchKeymap> {
         let mut context = xkb::Context::new(xkb::CONTEXT_NO_FLAGS);
-        // It would say so in nine lines on standard error.
+        // Otherwise xkb would print nine lines on standard error.
         context.set_log_level(xkb::LogLevel::Critical);
         let options = Some(self.options.clone()).filter(|options| !options.is_empty());
         let (model, layout, variant) = (&self.model, &self.layout, &self.variant);

@@ -1,4 +1,4 @@
-//! `[keys]`: shortcuts. What a file says is added to the defaults, and replaces those with the same keys.
+//! `[keys]`: shortcuts. Those of a file are added to the defaults, and replace defaults with the same keys.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Program;
 use crate::bindings::{Action, Bound, Chord, Modifier, default_keys};
 
-/// Which keys do what.
+/// The shortcuts, by chord.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys(pub BTreeMap<Chord, Bound>);
 
@@ -25,7 +25,7 @@ impl Default for Keys {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeysWhenLocked(pub BTreeSet<Chord>);
 
-/// Text that stands for a value.
+/// A value that is written as a string.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Text<T>(T);
 
@@ -42,7 +42,7 @@ impl<T: ToString> Serialize for Text<T> {
     }
 }
 
-/// What a key does, with more to say than that.
+/// A shortcut with options: a table in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
@@ -58,7 +58,7 @@ struct Table {
     about: Option<Box<str>>,
 }
 
-/// What a key does: an action, a program with its arguments, or a table.
+/// A shortcut in any of its forms: an action, a program with its arguments, or a table.
 struct Said(Bound);
 
 impl<'de> Deserialize<'de> for Said {
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Said {
             type Value = Said;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("what a shortcut does, a list of a program and its arguments, or a table with `do`")
+                f.write_str("an action, a list of a program and its arguments, or a table with `do`")
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Said, E> {
@@ -87,7 +87,7 @@ impl<'de> Deserialize<'de> for Said {
                     (Some(Text(action)), None) => action,
                     (None, Some(Program(line))) => Action::Run(line),
                     (Some(_), Some(_)) => return Err(A::Error::custom("expected either `do` or `run`, not both")),
-                    (None, None) => return Err(A::Error::custom("expected what it does: `do` or `run` is missing")),
+                    (None, None) => return Err(A::Error::custom("expected an action: `do` or `run` is missing")),
                 };
                 Ok(Said(Bound {
                     action,
@@ -124,7 +124,8 @@ impl Serialize for Said {
     }
 }
 
-/// The chords of one file, with their spelling. Two spellings of the same keys are refused: one of them would be without effect.
+/// The chords of one file, with their spelling. Two spellings of the same keys are refused, because one of them would
+/// have no effect.
 #[derive(Default)]
 struct Spelled(BTreeMap<Chord, String>);
 
@@ -134,7 +135,7 @@ impl<'de> DeserializeSeed<'de> for &mut Spelled {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Chord, D::Error> {
         let text = String::deserialize(deserializer)?;
         let chord: Chord = text.parse().map_err(D::Error::custom)?;
-        // On displays `Mod` is Super. Nested, where it is Alt, the same file is read.
+        // On displays `Mod` is Super. A nested session, where it is Alt, reads the same file, so Super is assumed.
         match self.0.entry(chord.with_mod_as(Modifier::Super)) {
             Entry::Occupied(other) => {
                 Err(D::Error::custom(format!("\"{text}\" and \"{}\" are the same keys", other.get())))
@@ -154,7 +155,7 @@ impl<'de> Deserialize<'de> for Keys {
             type Value = Keys;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("keys, each with what it does")
+                f.write_str("a table of keys and their actions")
             }
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {

@@ -1,4 +1,4 @@
-//! `[[layer]]`: rules for surfaces that are pinned to a screen (bars, wallpapers, launchers), by namespace.
+//! `[[layer]]`: rules for layer surfaces (bars, wallpapers, launchers), by namespace.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,17 @@ use super::Matcher;
 use super::effects::{Radius, Share};
 use crate::shell::layers::LayerLook;
 
-/// A rule for layer surfaces. An option that it leaves out stays as it is.
+/// A rule for layer surfaces. Options that it leaves out keep their value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LayerRule {
-    /// Its namespace, which its client chooses.
+    /// Matches the namespace, which the client chooses.
     pub namespace: Matcher,
-    /// How much of it is seen: 0 to 1.
+    /// From 0 to 1.
     pub opacity: Option<Share>,
-    /// The radius of its corners, in logical pixels.
+    /// In logical pixels.
     pub corner_radius: Option<Radius>,
-    /// Whether it is in pictures of the screen.
+    /// Whether screen captures contain it.
     pub capture: Option<bool>,
     /// Whether it may have the keyboard.
     pub keyboard: Option<bool>,

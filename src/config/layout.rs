@@ -1,24 +1,24 @@
-//! `layout`: how the windows of workspaces lie. `focus`: which of them has it.
+//! `layout`: how the windows of a workspace are arranged. `focus`: how a window gets the focus.
 
 use serde::{Deserialize, Serialize};
 
 use crate::shell::strips::Mode;
 
-/// How the windows of workspaces lie where nobody chose otherwise.
+/// How the windows of a workspace are arranged unless the user switches its layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayoutWish {
-    /// Columns on the displays of this machine; elsewhere they float.
+    /// Columns on the displays of this machine, floating elsewhere.
     Auto,
-    /// Beside each other, in columns.
+    /// In columns beside each other.
     Strip,
-    /// Above each other, where they are put.
+    /// Floating above each other.
     #[default]
     Floating,
 }
 
 impl LayoutWish {
-    /// What is meant, on the displays of this machine or elsewhere.
+    /// The layout for the displays of this machine, or for any other display.
     pub const fn mode(self, on_displays: bool) -> Mode {
         match self {
             LayoutWish::Auto if on_displays => Mode::Strip,
@@ -28,13 +28,13 @@ impl LayoutWish {
     }
 }
 
-/// What gives a window the focus, beside shortcuts.
+/// How a window gets the focus, besides shortcuts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FocusWish {
-    /// A button or a finger on it.
+    /// By a press of a button or a finger.
     #[default]
     Click,
-    /// The pointer that is moved onto it, too.
+    /// Also when the pointer is moved onto it.
     Pointer,
 }

@@ -1,10 +1,10 @@
-//! A length of a window, in logical pixels.
+//! A width or height of a window, in logical pixels.
 
 use serde::{Deserialize, Serialize};
 
 use super::ValueError;
 
-/// The longest: four times as wide as the widest screens.
+/// Four times as wide as the widest screens.
 const LONGEST: i64 = 32_768;
 
 /// A width or a height: 1 to 32768 logical pixels.
@@ -13,7 +13,6 @@ const LONGEST: i64 = 32_768;
 pub struct Length(i32);
 
 impl Length {
-    /// In logical pixels.
     pub const fn pixels(self) -> i32 {
         self.0
     }

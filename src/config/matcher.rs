@@ -1,4 +1,4 @@
-//! What a text has to look like: a pattern with wildcards, or a regular expression between slashes.
+//! Matches text by a pattern with wildcards, or by a regular expression between slashes.
 
 use std::borrow::Cow;
 
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 use super::value::LONGEST;
 use super::{Pattern, ValueError, effort};
 
-/// So much of a text is looked at from its beginning and from its end, in bytes: titles may be far longer. Browsers have their own
-/// words at the end.
+/// How many bytes of a text are matched at its beginning and at its end, because titles may be far longer. Browsers put
+/// their own words at the end.
 const MOST_OF_AN_END: usize = 256;
 /// Stands for the part of a long text between its ends.
 const LEFT_OUT: char = '…';
-/// How large an expression may be once it is compiled: the least of these that it fits into is what it costs, of what all have
-/// together.
+/// Size limits of a compiled expression, in bytes. The smallest that it fits into is its effort, which is taken from
+/// the shared budget.
 const SIZES: [usize; 5] = [8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
-/// How much memory matching may take for each.
+/// Memory that matching may take for each expression, in bytes.
 const MOST_MEMORY: usize = 1 << 20;
-/// What stands around an expression.
+/// Stands before and after an expression.
 const SLASH: char = '/';
 
-/// What a text has to look like.
+/// A condition on a text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Matcher {
-    /// As a [`Pattern`] says.
+    /// The whole text matches the [`Pattern`].
     Pattern(Pattern),
-    /// The expression is found somewhere in it.
+    /// The expression is found somewhere in the text.
     Expression(Regex),
 }
 
@@ -38,7 +38,6 @@ impl PartialEq for Matcher {
 }
 
 impl Matcher {
-    /// Whether `text` looks like that.
     pub fn matches(&self, text: &str) -> bool {
         let text = shortened(text);
         match self {
@@ -48,7 +47,7 @@ impl Matcher {
     }
 }
 
-/// A text of which no more is left than its ends, each to a whole letter.
+/// Cuts the middle out of a long text, at character boundaries.
 fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= 2 * MOST_OF_AN_END {
         return Cow::Borrowed(text);
@@ -72,7 +71,7 @@ impl TryFrom<String> for Matcher {
         if inner.len() > LONGEST {
             return Err(ValueError("expected a regular expression of at most 256 bytes"));
         }
-        // None is compiled that could not be paid for.
+        // Only sizes that the budget allows are compiled.
         for size in SIZES.into_iter().filter(|size| *size <= effort::left()) {
             match RegexBuilder::new(inner).size_limit(size).dfa_size_limit(MOST_MEMORY).build() {
                 Ok(expression) if effort::take(size) => return Ok(Matcher::Expression(expression)),
@@ -125,7 +124,7 @@ mod tests {
         for found in ["/(?i)private browsing$/", "/^é+/", "*Private Browsing", "é*"] {
             assert!(matcher(found).matches(&title), "{found}");
         }
-        // An end is only where the title ends.
+        // `$` and `^` match only where the title itself ends.
         for other in ["/é$/", "/^Private/", "/^é* — Private/", "*é", "Private*"] {
             assert!(!matcher(other).matches(&title), "{other}");
         }
@@ -157,9 +156,9 @@ mod tests {
         }
     }
 
-    /// What a client that calls a window something else costs beside the worst rules that may be. Prints nanoseconds.
+    /// The cost of a new window title with the worst rules that are allowed. Prints microseconds.
     #[test]
-    #[ignore = "a figure and no verdict"]
+    #[ignore = "prints a measurement and asserts nothing"]
     fn cost_of_the_worst_rules() {
         use super::super::{Config, WindowRule};
         use crate::shell::wishes::Named;
@@ -169,7 +168,7 @@ mod tests {
                 let text: String = rules.iter().take(count).map(|rule| format!("[[window]]\n{rule}\n")).collect();
                 toml::from_str::<Config>(&text)
             };
-            // As many as may be.
+            // As many rules as are allowed.
             let count = (0..=rules.len()).rev().find(|count| all(*count).is_ok()).unwrap();
             let config = all(count).unwrap();
             let mut chance = 1_u32;
@@ -210,7 +209,7 @@ mod tests {
         let begun = std::time::Instant::now();
         assert!(!matcher("/^(a+)+$x/").matches(&title));
         assert!(!matcher("*a*a*a*a*b").matches(&title));
-        // Without the two bounds it would be hours; a tenth of that of a slow machine is plenty.
+        // Without the two limits it would take hours; a tenth of this is plenty on a slow machine.
         assert!(begun.elapsed() < std::time::Duration::from_secs(20));
     }
 

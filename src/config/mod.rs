@@ -1,9 +1,9 @@
-//! Options: the configuration file and what its values mean.
+//! The configuration file: its options, their values and defaults.
 //!
-//! The file is TOML. [`Config`] is what it says, with the built-in default for whatever it leaves out;
-//! `config/default.toml` documents every option with its unit, and a test holds it to the built-in defaults.
-//! [`ConfigFile`] loads it with what it [includes](include), and keeps the last good one when it is read again and is wrong;
-//! [`watch`] says when it was saved.
+//! The file is TOML. [`Config`] has all options, with the built-in default for each that the file leaves out.
+//! `config/default.toml` documents every option with its unit, and a test compares it with the built-in defaults.
+//! [`ConfigFile`] loads the file with its [includes](include), and keeps the last valid configuration when a reload
+//! fails. [`watch`] tells when a file was saved.
 
 pub mod animations;
 pub mod clients;
@@ -57,66 +57,63 @@ use crate::turn::Turn;
 pub use upbeat_record::ipc::message::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
 use upbeat_timing::pacing::PacingWish;
 
-/// The whole configuration.
+/// All options of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// Other files that count as if they stood above this one, by names that are relative to it. Nothing once they are read.
+    /// Files, by paths relative to this one, that count as if they stood above it. Empty once they are read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// How clients and outputs are paced unless an output or app says otherwise.
+    /// How clients and outputs are paced unless an output or app rule says otherwise.
     pub pacing: PacingWish,
     /// Which share of frames may be late.
     pub miss_budget: MissBudgets,
-    /// What is seen where no window is.
+    /// The colour behind all windows.
     pub background: Colour,
-    /// Whether an empty desktop says which keys there are.
+    /// Whether an empty desktop shows a hint about shortcuts.
     pub hint: bool,
-    /// How the windows of workspaces lie.
+    /// How the windows of workspaces are arranged.
     pub layout: LayoutWish,
-    /// What gives a window the focus.
+    /// How a window gets the focus.
     pub focus: FocusWish,
-    /// Whether planes of a display show clients' buffers.
+    /// Whether planes of a display show client buffers.
     pub planes: bool,
-    /// Whether windows appear and move without animation.
+    /// Whether windows open and move without animation.
     pub reduced_motion: bool,
-    /// Mechanisms that can be switched off.
+    /// Timing mechanisms that can be switched off.
     pub timing: Timing,
-    /// Content that is scrolled for clients.
+    /// Views that the compositor scrolls for clients.
     pub scroll: Scroll,
-    /// Content that is placed for clients as late as can be.
+    /// Content that the compositor places for clients as late as possible.
     pub late_latch: LateLatch,
-    /// How they do otherwise.
+    /// How windows open and move without `reduced-motion`.
     pub animations: Animations,
-    /// What is drawn around and below windows.
+    /// Shadows, corners, blur and marks of windows.
     pub effects: Effects,
-    /// The keyboard.
     pub keyboard: Keyboard,
-    /// Shortcuts.
     pub keys: Keys,
     /// Mice and other pointing devices (on the displays of this machine).
     pub mouse: PointerSettings,
-    /// Touchpads (the same).
+    /// Touchpads (on the displays of this machine).
     pub touchpad: PointerSettings,
-    /// Swipes that mean the session.
+    /// Swipes that are the session's own.
     pub gestures: Gestures,
-    /// The pointer's image.
     pub cursor: Cursor,
-    /// Programs for X11.
+    /// Support for X11 programs.
     pub x11: X11,
-    /// What the shortcut for a terminal runs.
+    /// The program of the shortcut for a terminal.
     pub terminal: Program,
     /// Shortcuts that work while the session is locked, too.
     pub keys_when_locked: KeysWhenLocked,
-    /// What programs may do to others.
+    /// Which privileged protocols clients may use.
     pub privileges: Privileges,
-    /// How many of what one program may have.
+    /// Resource limits of one client.
     pub limits: Limits,
-    /// What is run when the session starts.
+    /// Programs that start with the session.
     pub autostart: Autostart,
-    /// Variables of what the session starts.
+    /// Environment variables of the programs that the session starts.
     pub environment: Environment,
-    /// The folder of screenshots, and whether they can be pasted.
+    /// The folder of screenshots, and whether they are copied to the clipboard.
     pub screenshots: Screenshots,
     /// Rules for outputs, by name; where several match, the later one counts.
     #[serde(rename = "output", deserialize_with = "effort::rules")]
@@ -135,53 +132,54 @@ pub struct Config {
     pub layers: Vec<LayerRule>,
 }
 
-/// Which share of frames may be late: what the estimators are asked for, and so what a callback's start is weighed by.
+/// The miss budget: the share of frames that may be late. The estimators aim for it, so it decides how early callbacks
+/// are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MissBudgets {
-    /// While nobody touches the window, in percent.
+    /// While the user does not touch the window, in percent.
     pub free_running: Percent,
     /// While a button or finger is down on it, in percent.
     pub interactive: Percent,
 }
 
-/// Mechanisms of timing that can be switched off.
+/// Timing mechanisms that can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Timing {
-    /// Whether content of which all is there is chosen before its latch.
+    /// Whether content is latched early once all of it has arrived.
     pub early_latch: bool,
-    /// Whether clients that ask for it are told where pointers, fingers and pens will be.
+    /// Whether clients that ask for it get predicted positions of pointers, fingers and pens.
     pub predicted_input: bool,
-    /// Whether small changes near the hand are written into the picture on screen.
+    /// Whether small changes near the pointer or finger are written into the buffer on screen.
     pub in_place: bool,
-    /// Whether the thread that latches and composes is asked to be in a real-time class.
+    /// Whether real-time scheduling is requested for the thread that latches and composites.
     pub real_time: bool,
 }
 
-/// Content that is placed for clients as late as can be.
+/// Content that the compositor places for clients as late as possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LateLatch {
-    /// Whether clients are offered to have surfaces kept at the pointer.
+    /// Whether clients may have surfaces that follow the pointer.
     pub followers: bool,
-    /// Whether they are offered to write into what is on screen, ahead of the beam.
+    /// Whether clients may write into the buffer on screen, ahead of the beam.
     pub front_buffers: bool,
 }
 
-/// Programs for X11.
+/// Support for X11 programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct X11 {
-    /// What is their X server, started when the first of them connects; empty for none.
+    /// The program that serves as X server, started when the first X11 program connects; empty for none.
     pub satellite: String,
 }
 
-/// A rule for outputs. What it leaves out stays as it is.
+/// A rule for outputs. Options that it leaves out keep their value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OutputRule {
-    /// Which outputs, such as `HEADLESS-1` or `DP-*`; or which monitors, such as `DEL DELL U2720Q 2MK7Z13`.
+    /// Matches outputs, such as `HEADLESS-1` or `DP-*`, or monitors, such as `DEL DELL U2720Q 2MK7Z13`.
     pub name: Pattern,
     /// Whether it is on.
     pub enabled: Option<bool>,
@@ -191,79 +189,76 @@ pub struct OutputRule {
     pub position: Option<(i32, i32)>,
     /// Physical pixels per logical pixel.
     pub scale: Option<Scale>,
-    /// How what is seen lies on the panel.
+    /// How the image is turned on the panel.
     pub transform: Option<Turn>,
-    /// How it is paced.
     pub pacing: Option<PacingWish>,
 }
 
-/// A rule for applications. What it leaves out stays as it is.
+/// A rule for applications. Options that it leaves out keep their value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AppRule {
-    /// Which applications, such as `foot` or `org.gnome.*`.
+    /// Matches app ids, such as `foot` or `org.gnome.*`.
     pub app_id: Pattern,
-    /// How their windows are paced.
     pub pacing: Option<PacingWish>,
     /// Which share of their frames may be late.
     pub miss_budget: Option<MissBudgetRule>,
-    /// Whether they may be called back early, once their pixels prove that what they draw follows from the time that a
-    /// callback carries. Of a program for which that is not true, what moves would be seen a refresh too late.
+    /// Whether they may get callbacks early, once their pixels prove that their content depends only on the callback's
+    /// time. A program for which that is not true would show its motion a refresh too late.
     pub early_callbacks: Option<bool>,
-    /// Whether they are told where pointers, fingers and pens will be.
+    /// Whether they get predicted positions of pointers, fingers and pens.
     pub predicted_input: Option<bool>,
-    /// On which workspace of their output their windows appear.
+    /// The workspace of their output on which their windows open.
     pub workspace: Option<Number>,
-    /// Whether they are in pictures of the screen; where not, they are black there.
+    /// Whether screen captures contain them; otherwise they are black there.
     pub capture: Option<bool>,
 }
 
-/// Which share of an application's frames may be late. What it leaves out stays as it is.
+/// The miss budget of an application. Options that it leaves out keep their value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MissBudgetRule {
-    /// While nobody touches the window, in percent.
+    /// While the user does not touch the window, in percent.
     pub free_running: Option<Percent>,
     /// While a button or finger is down on it, in percent.
     pub interactive: Option<Percent>,
 }
 
-/// What the rules make of one output.
+/// The settings of one output, from all rules that match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutputSettings {
     /// Whether it is on.
     pub enabled: bool,
-    /// Its mode, unless its own preferred one is meant.
+    /// `None`: its preferred mode.
     pub mode: Option<OutputMode>,
-    /// Its place, unless it is put to the right of the others.
+    /// `None`: to the right of the other outputs.
     pub position: Option<(i32, i32)>,
     /// Physical pixels per logical pixel; `None`: guessed from its size.
     pub scale: Option<Scale>,
-    /// How what is seen lies on the panel.
+    /// How the image is turned on the panel.
     pub turn: Turn,
-    /// How it is paced.
     pub pacing: PacingWish,
 }
 
-/// What the rules make of one application on one output.
+/// The settings of one application, from all rules that match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AppSettings {
     /// How its windows are paced; `None` leaves it to their output.
     pub pacing: Option<PacingWish>,
     /// Which share of its frames may be late.
     pub miss_budget: MissBudgets,
-    /// Whether it may be called back early.
+    /// Whether it may get callbacks early.
     pub early_callbacks: bool,
-    /// Whether it is told where devices will be; `None`: as all are.
+    /// Whether it gets predicted positions of devices; `None`: the general setting.
     pub predicted_input: Option<bool>,
-    /// On which workspace its windows appear; `None`: on the one that is seen.
+    /// The workspace on which its windows open; `None`: the visible one.
     pub workspace: Option<Number>,
-    /// Whether its windows are in pictures of the screen.
+    /// Whether screen captures contain its windows.
     pub capture: bool,
 }
 
 impl Config {
-    /// What the configuration says about the output called `name`, with `monitor` at it: its maker, model and serial number.
+    /// The settings of the output called `name`. `monitor`: the maker, model and serial number of its monitor.
     pub fn output(&self, name: &str, monitor: Option<&str>) -> OutputSettings {
         let start = OutputSettings {
             enabled: true,
@@ -285,7 +280,7 @@ impl Config {
         })
     }
 
-    /// What the configuration says about the pointing device called `name`.
+    /// The settings of the pointing device called `name`.
     pub fn device(&self, name: &str, is_touchpad: bool) -> PointerSettings {
         let start = if is_touchpad { self.touchpad } else { self.mouse };
         let rules = self.devices.iter().filter(|rule| rule.name.matches(name));
@@ -294,7 +289,7 @@ impl Config {
 }
 
 impl AppSettings {
-    /// What `rules` say about the application that calls itself `app_id`, where `miss_budget` holds for the others.
+    /// The settings of the application with `app_id`. `miss_budget`: the general one.
     pub fn settle(rules: &[AppRule], app_id: &str, miss_budget: MissBudgets) -> Self {
         let start = AppSettings {
             pacing: None,

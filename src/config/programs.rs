@@ -1,4 +1,4 @@
-//! `autostart` and `[environment]`: what runs in the session, and what it finds there.
+//! `autostart` and `[environment]`: programs that start with the session, and their environment variables.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::ValueError;
 use crate::bindings::CommandLine;
 
-/// A program and its arguments: with blanks between them, or as a list.
+/// A program and its arguments: a string with blanks between them, or a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program(pub CommandLine);
 
@@ -49,7 +49,7 @@ impl Serialize for Program {
     }
 }
 
-/// What is run when the session starts: a line for the shell each.
+/// Programs that start with the session, each as a line for the shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Autostart(Vec<ShellLine>);
@@ -60,7 +60,6 @@ pub struct Autostart(Vec<ShellLine>);
 struct ShellLine(String);
 
 impl Autostart {
-    /// The lines.
     pub fn lines(&self) -> impl ExactSizeIterator<Item = &str> {
         self.0.iter().map(|line| line.0.as_str())
     }
@@ -72,7 +71,7 @@ impl TryFrom<String> for ShellLine {
     fn try_from(line: String) -> Result<Self, ValueError> {
         match line.trim() {
             "" => Err(ValueError("expected a program with its arguments, such as \"waybar\"")),
-            // Arguments of programs are C strings.
+            // Arguments of programs are C strings, which end at a NUL.
             text if text.contains('\0') => Err(ValueError("expected a line without NUL characters")),
             _ => Ok(ShellLine(line)),
         }
@@ -85,13 +84,13 @@ impl From<ShellLine> for String {
     }
 }
 
-/// Variables of programs that the session starts.
+/// Environment variables of the programs that the session starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
 pub struct Environment(BTreeMap<String, String>);
 
 impl Environment {
-    /// The variables, and what they are.
+    /// Names and values.
     pub fn variables(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

@@ -1,4 +1,4 @@
-//! `[screenshots]`: where pictures go that shortcuts take.
+//! `[screenshots]`: where screenshots taken by shortcuts are stored.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::ValueError;
 
-/// The `[screenshots]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Screenshots {
     /// The folder that they are written to.
     pub folder: PictureFolder,
-    /// Whether they are pasted next.
+    /// Whether they are copied to the clipboard.
     pub clipboard: bool,
 }
 
@@ -22,7 +21,7 @@ impl Default for Screenshots {
     }
 }
 
-/// A folder: absolute, or in the user's home after `~/`; empty for that of the user's pictures.
+/// A folder: absolute, or in the user's home after `~/`; empty for the user's pictures folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PictureFolder(String);

@@ -1,4 +1,4 @@
-//! `[scroll]`: content that is scrolled for clients.
+//! `[scroll]`: views that the compositor scrolls for clients.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,27 +6,26 @@ use super::ValueError;
 use upbeat_timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION, SCROLL_BUDGET};
 use upbeat_timing::scroll::SupplySettings;
 
-/// Content that is scrolled for clients.
+/// The `[scroll]` table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Scroll {
-    /// Whether clients are offered to have views of theirs scrolled.
+    /// Whether clients may have views that the compositor scrolls.
     pub views: bool,
-    /// How much the views of one client may have rendered together.
+    /// How many pixels all views of one client may have rendered together.
     pub budget: Megapixels,
-    /// How many lengths of itself a view has rendered ahead of its motion, if the budget affords that.
+    /// How far a view's content is rendered ahead of its motion, in lengths of the view, if the budget allows that.
     pub ahead: ViewsAhead,
 }
 
 impl Default for Scroll {
-    /// Views are offered.
     fn default() -> Self {
         Scroll { views: true, budget: Megapixels::default(), ahead: ViewsAhead::default() }
     }
 }
 
 impl Scroll {
-    /// What the views of one client may have together.
+    /// The limits for the views of one client.
     pub fn supply(&self) -> SupplySettings {
         SupplySettings::with_budget((self.budget.0 * 1e6) as i64).ahead_by(self.ahead.0)
     }

@@ -1,4 +1,5 @@
-//! How much one configuration may say: every new window is compared with all rules, and every key with all shortcuts.
+//! Limits the number of rules and shortcuts, because every new window is compared with all rules, and every key with
+//! all shortcuts.
 
 use std::path::Path;
 
@@ -7,11 +8,11 @@ use super::{Config, ConfigError};
 
 /// Rules, shortcuts or variables of one kind.
 const MOST: usize = 1_000;
-/// Programs that are started with the session.
+/// Programs that start with the session.
 const MOST_STARTED: usize = 100;
 
 impl Config {
-    /// What there is too much of: how much there may be, and its name in the file.
+    /// The first kind of entry with too many: the limit, and the name of the kind in the file.
     pub(super) fn most_of_something(&self) -> Option<(usize, &'static str)> {
         let counts = [
             (self.outputs.len(), MOST, "[[output]] rules"),
@@ -26,13 +27,13 @@ impl Config {
         counts.into_iter().find(|(count, most, _)| count > most).map(|(_, most, name)| (most, name))
     }
 
-    /// Refuses too much of something, at the first that is too many.
+    /// Returns an error at the first entry beyond a limit.
     pub(super) fn check_size(&self, path: &Path, text: &str) -> Result<(), ConfigError> {
         let Some((most, name)) = self.most_of_something() else { return Ok(()) };
         let table = name.split(' ').next().unwrap_or_default();
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
         let mut headers = line_starts.filter(|start| text[*start..].trim_start().starts_with(table));
-        // Where they are not tables of their own, the one that they stand in.
+        // Entries without a header of their own: the table that contains them.
         let all: Vec<usize> = headers.by_ref().collect();
         let at = all.get(most).or(all.last()).copied().unwrap_or(0);
         let end = text[at..].find('\n').map_or(text.len(), |length| at + length);

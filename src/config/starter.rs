@@ -1,4 +1,4 @@
-//! The file that a first start writes: every option with its default and what it is for, all of them switched off.
+//! The configuration file that a first start writes: every option with its default and documentation, commented out.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use upbeat_record::faults::{self, Fault};
 /// Every option, with its default.
 const DOCUMENTED: &str = include_str!("../../config/default.toml");
 
-/// What stands above them.
+/// The first lines of the file.
 const HEAD: &str =
     "# Upbeat's configuration. Every option is here with its default and does nothing: remove the # at the start
 # of a line to change it (and that of the [table] above it). The file counts as soon as it is saved; what is wrong with
@@ -24,13 +24,13 @@ pub struct StarterError {
     source: io::Error,
 }
 
-/// Writes a file to start from to `path`, with its folder, unless there is something. Whether it did.
+/// Writes a starter file to `path`, with its folder, unless `path` exists. Returns whether it was written.
 pub fn write_starter(path: &Path) -> Result<bool, StarterError> {
     try_write(path).map_err(|source| StarterError { path: path.to_owned(), source })
 }
 
 fn try_write(path: &Path) -> io::Result<bool> {
-    // A link that leads nowhere is something, too.
+    // A dangling link counts as existing, too.
     if path.symlink_metadata().is_ok() {
         return Ok(false);
     }
@@ -45,9 +45,9 @@ fn try_write(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The documentation with every option switched off.
+/// The documentation with every option commented out.
 fn text() -> String {
-    // Its own head says where it is read from; what it is here stands above.
+    // The head of the documentation says where it is read from; `HEAD` replaces it.
     let body = DOCUMENTED.split_once("\n\n").map_or(DOCUMENTED, |(_, body)| body);
     let mut text = format!("{HEAD}\n");
     for line in body.lines() {

@@ -1,4 +1,4 @@
-//! The documentation of the options, the rules, and files that are wrong.
+//! Tests of the documented options, of rules, and of invalid files.
 
 use std::path::Path;
 
@@ -84,7 +84,7 @@ fn every_option_is_documented_and_every_example_is_valid() {
     assert!(focused.is_some() && opacity.is_some() && corner_radius.is_some() && capture.is_some());
     let LayerRule { namespace: _, opacity, corner_radius, capture, keyboard } = &example.layers[0];
     assert!(opacity.is_some() && corner_radius.is_some() && capture.is_some() && keyboard.is_some());
-    // An option that an example leaves out is not in its serialised form: no field of a rule may be unset.
+    // An option that an example leaves out is missing in its serialised form, so no field of a rule may be unset.
     let OutputRule { name: _, enabled, mode, position, scale, transform, pacing } = &example.outputs[0];
     assert!(enabled.is_some() && mode.is_some() && position.is_some() && scale.is_some() && pacing.is_some());
     assert!(transform.is_some());
@@ -472,7 +472,7 @@ fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_bui
     clients::apply(&config.limits, &config.privileges, &rules);
     assert_eq!(rules.most(Kind::Popups), 3);
     assert_eq!(rules.most(Kind::Windows), Kind::Windows.most());
-    assert!(rules.most(Kind::Descriptors) <= crate::descriptors::most() / 2, "one alone has not what all need");
+    assert!(rules.most(Kind::Descriptors) <= crate::descriptors::most() / 2, "one client leaves some to the rest");
     assert!(!rules.grants(Privilege::Gamma) && rules.grants(Privilege::Capture));
 }
 
@@ -485,7 +485,7 @@ fn examples_below(folder: &Path, into: &mut Vec<(String, String)>) {
         } else if path.extension().is_some_and(|extension| extension == "md") {
             let page = std::fs::read_to_string(&path).unwrap();
             let blocks = page.split("```toml\n").skip(1).filter_map(|block| block.split("```").next());
-            // Others are those of Cargo.
+            // Other TOML blocks are for Cargo.
             let ours = blocks.filter(|block| !block.contains("[dependencies]"));
             into.extend(ours.map(|block| (path.display().to_string(), block.to_owned())));
         }
@@ -600,10 +600,10 @@ fn shortcut_runs_a_program_whose_arguments_have_blanks() {
     let crate::bindings::Action::Run(line) = &bound.action else { panic!("{bound:?}") };
     assert_eq!(line.words().collect::<Vec<_>>(), ["notify-send", "Hello there"]);
     assert!(bound.when_locked && !bound.repeats);
-    // It is written as it is read.
+    // Reading it again gives the same.
     let written = toml::to_string(&config).unwrap();
     assert_eq!(parse(Path::new("written"), &written).unwrap().keys, config.keys);
-    // The list alone is the same.
+    // A list without a table means the same.
     let short = self::config("[keys]\n\"Mod+N\" = [\"notify-send\", \"Hello there\"]\n");
     assert_eq!(short.keys.0[&"Mod+N".parse().unwrap()].action, bound.action);
     wrong(
@@ -625,7 +625,7 @@ fn shortcut_runs_a_program_whose_arguments_have_blanks() {
     wrong(
         "[keys.\"Mod+N\"]\nlocked = true\n",
         &expect![[r#"
-        config.toml:1:1: expected what it does: `do` or `run` is missing
+        config.toml:1:1: expected an action: `do` or `run` is missing
           |
         1 | [keys."Mod+N"]
           | ^^^^^^^^^^^^^^"#]],
@@ -638,7 +638,7 @@ fn more_expressions_than_are_affordable_are_refused_where_they_stand() {
     let told = parse(Path::new("config.toml"), &rules).unwrap_err().to_string();
     assert!(told.contains("[[window]] title: expected fewer or smaller expressions"), "{told}");
     assert!(told.starts_with("config.toml:") && told.contains(r"title = '/\w{2}x/'"), "{told}");
-    // Each kind of rules has its own, and each time that they are read.
+    // Each kind of rules has a budget of its own, and a new one whenever it is read.
     let searched = format!("[[app]]\napp-id = '*{0}?*'\n[[output]]\nname = '*{0}?*'\n", "a".repeat(250));
     (0..100).for_each(|_| _ = config(&searched));
 }

@@ -1,11 +1,11 @@
-//! One file's text as a configuration.
+//! Parses the text of one configuration file.
 
 use std::path::Path;
 
 use super::error::Wrong;
 use super::{Config, ConfigError};
 
-/// Reads a configuration from its text, without what it includes; `path` is named in errors.
+/// Parses a configuration without its includes; `path` is named in errors.
 pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
     let config: Config = toml::from_str(text).map_err(|error| Wrong::new(path, text, &error))?;
     config.check_size(path, text)?;

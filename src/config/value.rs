@@ -1,4 +1,4 @@
-//! The values of options: each reads what people write and refuses what cannot be meant.
+//! The values of options. Each type parses the text that users write, and rejects values that cannot be right.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::effort;
 use upbeat_timing::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
 use upbeat_timing::estimator::MissBudget;
 
-/// A value that cannot be meant; a sentence without its subject.
+/// An invalid value; the message is a sentence without its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ValueError(pub(super) &'static str);
@@ -19,18 +19,16 @@ pub struct ValueError(pub(super) &'static str);
 pub struct Percent(f64);
 
 impl Percent {
-    /// [`MissBudget::FREE_RUNNING`].
     pub const FREE_RUNNING: Percent = Percent::of(FREE_RUNNING_MISS);
-    /// [`MissBudget::INTERACTIVE`].
     pub const INTERACTIVE: Percent = Percent::of(INTERACTIVE_MISS);
 
     const fn of(miss: MissBudget) -> Self {
         Percent(miss.as_ppm() as f64 / 10_000.0)
     }
 
-    /// The share as the timing core takes it.
+    /// Converts it for the timing core.
     pub fn miss_budget(self) -> MissBudget {
-        // 50 % are 500 000 millionths: it always fits.
+        // Cannot overflow: 50 % are 500 000 millionths.
         MissBudget::ppm((self.0 * 10_000.0).round() as u32)
     }
 }
@@ -62,10 +60,8 @@ pub struct Scale(f64);
 const SCALE_STEPS: f64 = 120.0;
 
 impl Scale {
-    /// One to one.
     pub const ONE: Scale = Scale(1.0);
 
-    /// The factor.
     pub const fn factor(self) -> f64 {
         self.0
     }
@@ -93,16 +89,13 @@ impl From<Scale> for f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Colour {
-    /// Red.
     pub red: u8,
-    /// Green.
     pub green: u8,
-    /// Blue.
     pub blue: u8,
 }
 
 impl Colour {
-    /// Red, green, blue and opacity, each from 0 to 1, as renderers take them.
+    /// Red, green, blue and alpha, each from 0 to 1, as renderers take them.
     pub fn components(self) -> [f32; 4] {
         let part = |byte: u8| f32::from(byte) / 255.0;
         [part(self.red), part(self.green), part(self.blue), 1.0]
@@ -136,20 +129,20 @@ impl fmt::Display for Colour {
     }
 }
 
-/// A name with wildcards: `*` stands for any characters, `?` for one. Upper and lower case differ.
+/// A name with wildcards: `*` stands for any characters, `?` for one. Case-sensitive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern(String);
 
 /// Stands for any characters.
 const STAR: char = '*';
-/// Stands for one.
+/// Stands for one character.
 const ANY: char = '?';
-/// The length of a pattern, in bytes.
+/// The length limit of a pattern, in bytes.
 pub(super) const LONGEST: usize = 256;
 
 impl Pattern {
-    /// Whether `name` is meant.
+    /// Whether the whole `name` matches.
     ///
     /// ```
     /// use upbeat::config::Pattern;
@@ -163,31 +156,31 @@ impl Pattern {
             return after(&self.0, name).is_some_and(str::is_empty);
         };
         let (middle, last) = rest.rsplit_once(STAR).map_or((None, rest), |(middle, last)| (Some(middle), last));
-        // The ends are where they are; each run between stars is looked for where the one before it ends.
+        // The first and the last run must lie at the ends; each run between stars is searched after the one before it.
         let Some(name) = after(first, name).and_then(|name| before(last, name)) else { return false };
         let mut runs = middle.into_iter().flat_map(|middle| middle.split(STAR));
         runs.try_fold(name, |name, run| after_first(run, name)).is_some()
     }
 }
 
-/// What is left of `name` after `run`, if it begins with that.
+/// The rest of `name` after `run`, if `name` begins with it.
 fn after<'a>(run: &str, name: &'a str) -> Option<&'a str> {
     let mut name = name.chars();
     run.chars().all(|wanted| name.next().is_some_and(|letter| fits(wanted, letter))).then_some(name.as_str())
 }
 
-/// What is left of `name` before `run`, if it ends with that.
+/// The rest of `name` before `run`, if `name` ends with it.
 fn before<'a>(run: &str, name: &'a str) -> Option<&'a str> {
     let mut name = name.chars();
     run.chars().rev().all(|wanted| name.next_back().is_some_and(|letter| fits(wanted, letter))).then_some(name.as_str())
 }
 
-/// What is left of `name` after the first place where `run` is found.
+/// The rest of `name` after the first place where `run` is found.
 fn after_first<'a>(run: &str, name: &'a str) -> Option<&'a str> {
     if run.contains(ANY) {
         return name.char_indices().find_map(|(at, _)| after(run, &name[at..]));
     }
-    // Linear in both.
+    // `str::find` is linear in both lengths.
     name.find(run).map(|at| &name[at + run.len()..])
 }
 
@@ -280,7 +273,7 @@ mod tests {
         }
     }
 
-    /// The same by all the ways in which stars can stand for characters.
+    /// Reference implementation: tries every way in which stars can stand for characters.
     fn matches_slowly(pattern: &[char], name: &[char]) -> bool {
         match (pattern, name) {
             ([], name) => name.is_empty(),

@@ -1,8 +1,8 @@
-//! Whether a file of the configuration was saved: inotify, on the folders that the files lie in.
+//! Watches the configuration files by inotify, through their folders.
 //!
-//! Editors replace files, links are pointed elsewhere, folders are moved: a watch on the file itself would watch what was
-//! there before. So its folder is watched for its name, and the folder's own folder for the folder's; the same for all that
-//! a link leads to. Nothing of this wakes anybody until something with one of these names changes there.
+//! Editors replace files, links change their target, folders are moved: a watch on a file itself would stay with the
+//! old file. So the file's folder is watched for the file's name, and the parent folder for the folder's name; the same
+//! for the target of each link. Only changes of one of these names wake the session.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -16,32 +16,32 @@ use std::sync::Arc;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 
-/// So many links one after another are followed.
+/// How many links are followed, one after another.
 const MOST_LINKS: usize = 8;
-/// Room for some events at once; those with long names have 272 bytes.
+/// Buffer for several events, in bytes; an event with a long name has 272.
 const ROOM: usize = 4096;
-/// So many are looked at in a turn of the loop; the rest in the next.
+/// Events that are handled in a turn of the loop; the rest in the next turn.
 const EVENTS_AT_ONCE: usize = 256;
 
-/// What says that a name in a folder is something else than before. Not that a file is being written to: half of one is no
-/// configuration.
+/// Events after which a name in a folder refers to something else. Writing is not among them, because a half-written
+/// file is not valid.
 const NAMES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::MOVED_TO)
     .union(WatchFlags::MOVED_FROM)
     .union(WatchFlags::DELETE)
     .union(WatchFlags::ONLYDIR)
     .union(WatchFlags::MASK_ADD);
-/// The same, and that a file was written, or may be read now.
+/// As [`NAMES`], and that a file was closed after writing, or that its permissions changed.
 const FILES: WatchFlags = NAMES.union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
 
-/// A descriptor that becomes readable when something happened to what is watched.
+/// A descriptor that becomes readable when a watched name changes.
 #[derive(Debug)]
 pub struct Watch {
     inotify: Arc<OwnedFd>,
     places: Places,
 }
 
-/// Names to watch for, by folder. It can be made on another thread than that of the [`Watch`].
+/// Watched names, by folder. May be filled on another thread than that of the [`Watch`].
 #[derive(Debug)]
 pub struct Places {
     inotify: Arc<OwnedFd>,
@@ -54,37 +54,37 @@ struct Folder {
     names: HashSet<OsString>,
 }
 
-/// What happened to what is watched.
+/// Changes of watched names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
-    /// Something that may have made another configuration of it.
+    /// There was an event that may have changed the configuration.
     pub surely: bool,
-    /// What was created. A file is written afterwards, and a link is not.
+    /// Created names. A new file is still to be written, but a new link is complete.
     pub created: Vec<PathBuf>,
 }
 
 impl Watch {
-    /// One that watches nothing yet.
+    /// Watches nothing yet.
     pub fn new() -> io::Result<Self> {
         let inotify = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
         Ok(Watch { places: Places { inotify: inotify.clone(), folders: HashMap::new() }, inotify })
     }
 
-    /// To be filled with what is to be watched instead.
+    /// An empty set of names, to be filled for [`replace`](Self::replace).
     pub fn places(&self) -> Places {
         Places { inotify: self.inotify.clone(), folders: HashMap::new() }
     }
 
-    /// Watches these from now on. Those that were added elsewhere are watched since.
+    /// Watches these names from now on. Names in `places` are already watched since they were added.
     pub fn replace(&mut self, places: Places) {
         let before = std::mem::replace(&mut self.places, places);
         for watch in before.folders.into_keys().filter(|watch| !self.places.folders.contains_key(watch)) {
-            // It may be gone, with its folder.
+            // Fails if the watch is gone together with its folder.
             let _ = inotify::remove_watch(&self.inotify, watch);
         }
     }
 
-    /// What happened since the last call. Never waits.
+    /// The changes since the last call. Does not block.
     pub fn changed(&self) -> Changed {
         let (mut changed, mut room) = (Changed::default(), [MaybeUninit::<u8>::uninit(); ROOM]);
         let mut reader = Reader::new(&self.inotify, &mut room);
@@ -104,30 +104,29 @@ impl AsFd for Watch {
 }
 
 impl Changed {
-    /// Nothing happened.
     pub fn is_nothing(&self) -> bool {
         !self.surely && self.created.is_empty()
     }
 
-    /// Whether it has to be read again. Looks at what was created: not for the thread that draws.
+    /// Whether the configuration has to be read again. Accesses created files, so it is not for the thread that draws.
     pub fn counts(&self) -> bool {
         self.surely || self.created.iter().any(|path| is_whole(path))
     }
 
-    /// Both.
+    /// Adds the changes of `other`.
     pub fn join(&mut self, other: Changed) {
         self.surely |= other.surely;
         self.created.extend(other.created);
     }
 }
 
-/// Whether what was created is all there: a link, a further name of a file, a folder, nothing any more.
+/// Whether a created name is complete at once: a link, a further name of a file, a folder, or gone again.
 fn is_whole(path: &Path) -> bool {
     std::fs::symlink_metadata(path).map_or(true, |metadata| !metadata.is_file() || metadata.nlink() > 1)
 }
 
 impl Places {
-    /// Watches a file, wherever its name leads to, and for its coming if it is not there.
+    /// Watches a file through all its links, and waits for it if it does not exist.
     pub fn watch(&mut self, file: &Path) {
         let Ok(mut path) = std::path::absolute(file) else { return };
         for _ in 0..MOST_LINKS {
@@ -140,7 +139,7 @@ impl Places {
     fn add(&mut self, file: &Path) {
         let mut flags = FILES;
         let mut path = file;
-        // Up to the first folder that there is, and the one above it.
+        // Up to the first folder that exists, and its parent.
         while let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
             let is_there = self.name(folder, name, flags);
             if is_there && flags == NAMES {
@@ -150,7 +149,7 @@ impl Places {
         }
     }
 
-    /// Watches for `name` in `folder`; whether there is such a folder.
+    /// Watches for `name` in `folder`. Returns whether the folder exists.
     fn name(&mut self, folder: &Path, name: &OsStr, flags: WatchFlags) -> bool {
         let Ok(watch) = inotify::add_watch(&self.inotify, folder, flags) else { return false };
         let known = self.folders.entry(watch);
@@ -161,7 +160,8 @@ impl Places {
 
     fn note(&self, watch: i32, events: ReadFlags, name: Option<&OsStr>, changed: &mut Changed) {
         let Some(folder) = self.folders.get(&watch) else {
-            // Of a folder that is being added, or too much has happened to be told; or one that was taken away.
+            // A folder that is still being added, or an overflow of the event queue; `IGNORED` comes for a
+            // removed watch.
             changed.surely |= !events.contains(ReadFlags::IGNORED);
             return;
         };
@@ -181,7 +181,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A folder in which `config.toml` is watched, which `make` has made there or not.
+    /// A watched `config.toml` in a folder that `make` has prepared.
     fn watched(make: impl Fn(&Path)) -> (tempfile::TempDir, PathBuf, Watch) {
         let folder = tempfile::tempdir().unwrap();
         make(folder.path());
@@ -260,7 +260,7 @@ mod tests {
         assert!(counts(&watched));
         let mut watched = watch(&file);
         fs::create_dir(folder.path().join("a/b")).unwrap();
-        // What is not watched any more says so once, and that is nothing.
+        // A removed watch reports `IGNORED` once, which is no change.
         let mut places = watched.places();
         places.watch(&folder.path().join("a/c/config.toml"));
         watched.changed();

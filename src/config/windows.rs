@@ -1,4 +1,4 @@
-//! `[[window]]`: rules for single windows, by what they are called and what they are.
+//! `[[window]]`: rules for single windows, by their names and state.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,57 +10,58 @@ use crate::shell::resize::SizeLimits;
 use crate::shell::wishes::{Named, Wishes};
 use crate::shell::workspaces::Number;
 
-/// A rule for windows. A condition that it leaves out holds for every window, and an option that it leaves out stays as it is.
+/// A rule for windows. A condition that it leaves out holds for every window; an option that it leaves out keeps its
+/// value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WindowRule {
-    /// Whose application has such an id.
+    /// Condition: the app id.
     pub app_id: Option<Matcher>,
-    /// Who has such a title.
+    /// Condition: the title.
     pub title: Option<Matcher>,
-    /// Who has such a tag.
+    /// Condition: the tag (`xdg_toplevel_tag_manager_v1`).
     pub tag: Option<Matcher>,
-    /// Who has the focus, or has not.
+    /// Condition: it has the focus.
     pub is_focused: Option<bool>,
-    /// Who floats, or does not.
+    /// Condition: it floats.
     pub is_floating: Option<bool>,
-    /// Who wants to be looked at, or does not.
+    /// Condition: it wants attention.
     pub is_urgent: Option<bool>,
-    /// It fills its output.
+    /// Condition: it is fullscreen.
     pub is_fullscreen: Option<bool>,
-    /// It is maximised.
+    /// Condition: it is maximised.
     pub is_maximised: Option<bool>,
-    /// On which output they open.
+    /// The output on which it opens.
     pub output: Option<Pattern>,
-    /// On which of its workspaces.
+    /// The workspace of that output.
     pub workspace: Option<Number>,
-    /// Whether they open above the columns.
+    /// Whether it opens above the columns.
     pub floating: Option<bool>,
-    /// How wide their column is, in hundredths of the screen.
+    /// The width of its column, in hundredths of the output's.
     pub width: Option<Hundredths>,
-    /// Whether they open on all of the screen.
+    /// Whether it opens fullscreen.
     pub fullscreen: Option<bool>,
-    /// Whether they have the focus when they open.
+    /// Whether it gets the focus when it opens.
     pub focused: Option<bool>,
-    /// The smallest width that the session asks for, in logical pixels.
+    /// The smallest width that it is configured with, in logical pixels.
     pub min_width: Option<Length>,
-    /// The smallest height.
+    /// The smallest height, in logical pixels.
     pub min_height: Option<Length>,
-    /// The largest width.
+    /// The largest width, in logical pixels.
     pub max_width: Option<Length>,
-    /// The largest height.
+    /// The largest height, in logical pixels.
     pub max_height: Option<Length>,
-    /// The painter of its title bar and edges.
+    /// Whether client or compositor draws its title bar and edges.
     pub decoration: Option<DecoratedBy>,
-    /// How much of them is seen: 0 to 1.
+    /// From 0 to 1.
     pub opacity: Option<Share>,
-    /// The radius of their corners, in logical pixels.
+    /// In logical pixels.
     pub corner_radius: Option<Radius>,
-    /// Whether they are in pictures of the screen.
+    /// Whether screen captures contain it.
     pub capture: Option<bool>,
 }
 
-/// A share of the screen: 5 to 100.
+/// A share of the output: 5 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Hundredths(u8);
@@ -80,7 +81,7 @@ impl From<Hundredths> for u8 {
 }
 
 impl WindowRule {
-    /// Whether a window is meant.
+    /// Whether all conditions hold.
     fn is_for(&self, named: &Named<'_>) -> bool {
         let matches = |wanted: &Option<Matcher>, text: &str| wanted.as_ref().is_none_or(|wanted| wanted.matches(text));
         let is = |wanted: Option<bool>, now: bool| wanted.is_none_or(|wanted| wanted == now);
@@ -94,7 +95,7 @@ impl WindowRule {
             && matches(&self.title, named.title)
     }
 
-    /// The limits of size that hold with this rule, where `before` held without it.
+    /// The size limits with this rule; `before`: those of earlier rules.
     fn limits(&self, before: SizeLimits) -> SizeLimits {
         let length = |said: Option<Length>, before: i32| said.map_or(before, Length::pixels);
         SizeLimits {
@@ -103,7 +104,7 @@ impl WindowRule {
         }
     }
 
-    /// What `rules` want of a window; where several match, the later one counts, option by option.
+    /// The options of a window from all matching `rules`; where several match, the later one counts, option by option.
     pub fn settle(rules: &[WindowRule], named: &Named<'_>, outputs: &[String]) -> Wishes {
         let rules = rules.iter().filter(|rule| rule.is_for(named));
         rules.fold(Wishes::default(), |wishes, rule| {

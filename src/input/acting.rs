@@ -1,4 +1,4 @@
-//! What keys, buttons and messages have done.
+//! Carries out the actions that keys, buttons, gestures and IPC messages stand for.
 
 use std::ffi::OsString;
 
@@ -18,10 +18,10 @@ use crate::shell::workspaces::{Number, Place, Screen};
 use crate::shell::{self, WindowId, arranging, minimising, overview, spaces};
 use crate::state::State;
 
-/// What has a shell run a line.
+/// The program and its option that run a line as a shell command.
 const SHELL: [&str; 2] = ["sh", "-c"];
 
-/// Does it. What is not possible does nothing.
+/// Carries out `action`; an action that is not possible now has no effect.
 pub fn run(state: &mut State, action: &Action) {
     match action {
         Action::NextWindow => switcher::step(state, false),
@@ -79,7 +79,7 @@ pub fn run(state: &mut State, action: &Action) {
     }
 }
 
-/// The window under the pointer does what the pointer does, unless one does already.
+/// Begins a drag of the window under the pointer, unless a drag is in progress.
 fn take_along_with_pointer(state: &mut State, begin: fn(&mut State, WindowId, DragSource)) {
     let takes_input = state.shell.lock().takes_input() || state.shell.overlays().take_input();
     if let Some(window) = super::window_under(state).filter(|_| !takes_input && drag::may_begin(state)) {
@@ -87,14 +87,15 @@ fn take_along_with_pointer(state: &mut State, begin: fn(&mut State, WindowId, Dr
     }
 }
 
-/// Asks whether the session is to end. Nothing ends it unasked: where nobody can see the question it goes on.
+/// Asks the user whether the session is to end. It never ends without an answer: if the question cannot be shown, it
+/// goes on.
 fn ask_to_end(state: &mut State) {
     if let Err(unseen) = question::ask(state) {
         tracing::warn!("the session goes on: {unseen}");
     }
 }
 
-/// Ends the session if that was the answer. Returns whether what was pressed was for the question.
+/// Ends the session if `taken` says so. Returns whether the question used the input.
 pub(super) fn answered(state: &mut State, taken: Taken) -> bool {
     if taken == Taken::Ends {
         state.end_session();
@@ -102,7 +103,7 @@ pub(super) fn answered(state: &mut State, taken: Taken) -> bool {
     taken != Taken::No
 }
 
-/// The focus moves on a strip; elsewhere the focused window is put there.
+/// Moves the focus in a strip; elsewhere it maximises, restores or snaps the focused window in that direction.
 fn towards(state: &mut State, direction: Direction) {
     if strip::focus(state, direction) {
         return;
@@ -115,7 +116,7 @@ fn towards(state: &mut State, direction: Direction) {
     }
 }
 
-/// The focus moves; to the nearest window there where windows float.
+/// Moves the focus in a strip; among floating windows to the nearest one in that direction.
 fn focus(state: &mut State, direction: Direction) {
     if strip::focus(state, direction) {
         return;
@@ -130,7 +131,7 @@ fn focus(state: &mut State, direction: Direction) {
     }
 }
 
-/// The one whose middle is nearest, of those that lie there.
+/// The rectangle in that direction with the nearest centre.
 fn nearest<T>(
     from: Rectangle<i32, Logical>,
     direction: Direction,
@@ -162,7 +163,7 @@ fn go_to(state: &mut State, to: impl Fn(Number) -> Number) {
 /// Sends a window to a workspace: alone, or with its column.
 type Send = fn(&mut State, WindowId, Place);
 
-/// Sends the focused window to another workspace of its output, and goes there with it if asked to.
+/// Sends the focused window to another workspace of its output. `along`: shows that workspace, too.
 fn send_to(state: &mut State, send: Send, to: impl Fn(Number) -> Number, along: bool) {
     let Some(window) = state.shell.focused() else { return };
     let Some(from) = state.shell.workspaces().place(window) else { return };
@@ -178,7 +179,7 @@ fn take_along(state: &mut State, window: WindowId, place: Place) {
     shell::activate(state, Some(window));
 }
 
-/// The output there, seen from the current one.
+/// The output in that direction from the current one.
 fn output_towards(state: &State, direction: Direction) -> Option<Screen> {
     let current = spaces::current_screen(state)?;
     let area = spaces::area_of(state, current)?;
@@ -200,7 +201,7 @@ fn send_to_output(state: &mut State, send: Send, direction: Direction) {
     take_along(state, window, place);
 }
 
-/// The next layout of the keymap in force, or the one before.
+/// Switches to the next layout of the keymap in force, or to the one before.
 fn switch_layout(state: &mut State, forwards: bool) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     handle.with_xkb_state(state, |mut context| {

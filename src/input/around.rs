@@ -1,4 +1,4 @@
-//! What the seat asks of those around it.
+//! The interfaces from the seat to the session and to protocols.
 
 use std::ffi::OsString;
 
@@ -8,48 +8,46 @@ use crate::bindings::ScreenshotOf;
 use crate::config::Config;
 use upbeat_timing::time::Instant;
 
-/// The session that the seat is a part of: shortcuts act on it, and devices are set as its configuration says. It is a trait
-/// since `session` knows `input`, and `input` may not know `session`.
+/// The session that the seat belongs to: shortcuts act on it, and devices are set up by its configuration. It is a
+/// trait because `session` depends on `input`, so `input` may not depend on `session`.
 pub trait HostSession {
-    /// Starts the terminal.
     fn run_terminal(&mut self);
 
-    /// Starts a program with its arguments; it ends with the session.
+    /// Starts a program with its arguments; the program ends with the session.
     fn run_program(&mut self, command: &[OsString]);
 
-    /// Takes a picture and keeps it.
+    /// Takes a screenshot and stores it.
     fn take_screenshot(&mut self, of: ScreenshotOf);
 
-    /// Ends the session.
     fn end_session(&mut self);
 
-    /// Shows another virtual terminal.
+    /// Switches to another virtual terminal (VT).
     fn switch_terminal(&mut self, number: u32);
 
     /// The configuration in force.
     fn config(&self) -> &Config;
 }
 
-/// Of what a time is told in nanoseconds.
+/// The `wl_seat` device that a high-resolution timestamp is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timed {
-    /// Keys.
+    /// Key events.
     Keyboard,
     /// Motion, buttons and wheels of the pointer.
     Pointer,
-    /// Fingers.
+    /// Touch points.
     Touch,
 }
 
-/// The clients that want to know when events happened, more exactly than these carry it. It is a trait since `protocol` knows
-/// `input`, and `input` may not know `protocol`.
+/// The clients that asked for exact input times (`zwp_input_timestamps_v1`). It is a trait because `protocol` depends
+/// on `input`, so `input` may not depend on `protocol`.
 pub trait InputTimes {
-    /// The client of `surface` is about to be told what happened at `at`.
+    /// Sends the time `at` of the event that the client of `surface` gets next.
     fn tell_time(&self, of: Timed, surface: Option<&WlSurface>, at: Instant);
 }
 
-/// The clients that a tool's events go to. It is a trait for the same reason, and its own since another protocol implements it.
+/// The clients that use graphics tablets. It is a trait of its own because another protocol implements it.
 pub trait TabletClients {
-    /// Whether the client of `surface` knows tablets.
+    /// Whether the client of `surface` has bound a tablet seat.
     fn knows_tablets(&self, surface: &WlSurface) -> bool;
 }

@@ -1,8 +1,9 @@
-//! Motion for clients that do not read for a moment: stopped in a debugger, swapped out, busy.
+//! Coalesces pointer motion for a client that does not read its events for a moment: stopped in a debugger, swapped
+//! out, busy.
 //!
-//! A mouse moves a thousand times a second, and what a client has not read fills its socket in half of one; then it would
-//! be thrown out. Nobody needs every motion. So while a client is behind nothing is sent to it of motion, and when it has
-//! read on it is told where the pointer is, and how far it has moved in all.
+//! A mouse reports a thousand times a second, and unread events fill a client's socket in half a second; then the
+//! client would be disconnected. A client does not need every motion event. So no motion is sent while a client is
+//! behind. When it has read on, it gets the pointer's position and the sum of the relative motion.
 //!
 //! ```text
 //!  moved    ▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌
@@ -21,19 +22,19 @@ use crate::later;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
-/// Between two looks whether the client reads on: soon after a moment, seldom for one that is stopped.
+/// The first delay between checks whether the client reads on. It doubles, so that a stopped client is checked seldom.
 const FIRST_LOOK: std::time::Duration = std::time::Duration::from_millis(16);
-/// The longest time between two looks.
+/// The longest delay between checks.
 const LAST_LOOK: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// What the client with the pointer was not told.
+/// Motion that was not sent to the client with the pointer.
 #[derive(Debug, Default)]
 pub struct Owed {
-    /// Where the pointer is.
+    /// The pointer's position was not sent.
     position: bool,
-    /// How far it has moved, and how far the device says it has.
+    /// The sum of the unsent relative motion: accelerated, and as the device reports it.
     relative: Option<(Point<f64, Logical>, Point<f64, Logical>)>,
-    /// Somebody looks whether it reads on.
+    /// A timer checks whether the client reads on.
     is_watched: bool,
 }
 
@@ -43,7 +44,7 @@ impl Owed {
     }
 }
 
-/// A surface and where its origin is (global logical coordinates).
+/// A surface and its origin (global logical coordinates).
 type Focus = Option<(WlSurface, Point<f64, Logical>)>;
 
 fn is_behind(surface: Option<&WlSurface>) -> bool {
@@ -51,14 +52,14 @@ fn is_behind(surface: Option<&WlSurface>) -> bool {
     client.is_some_and(|client| guard::account(&client).is_some_and(|account| account.is_behind()))
 }
 
-/// Who gets the pointer of whom it lies on: nobody rather than one who has no room to hear of it, as something comes and goes
-/// above him. He has it when he has read on.
+/// Drops a new focus if its client's socket is full: `enter` and `leave` events would overflow it as surfaces come and
+/// go under the pointer. The client gets the pointer when it has read on.
 pub(super) fn with_room(state: &State, focus: Focus) -> Focus {
     let before = state.input.pointer.current_focus();
     focus.filter(|(surface, _)| before.as_ref() == Some(surface) || guard::has_room(surface))
 }
 
-/// The pointer moves to `position`, on `focus`. Whether nobody is to be told for now.
+/// The pointer moves to `position`, on `focus`. Returns whether the motion is held back.
 pub(super) fn holds_position(state: &mut State, focus: &Focus, position: Point<f64, Logical>) -> bool {
     let surface = |focus: &Focus| focus.as_ref().map(|(surface, _)| surface.clone());
     let (picked, before) = (surface(focus), surface(&state.input.pointer_focus));
@@ -73,7 +74,7 @@ pub(super) fn holds_position(state: &mut State, focus: &Focus, position: Point<f
     true
 }
 
-/// The pointer moved by so much. What the client is to be told of that now, with all that it was not told before.
+/// Adds a relative motion. Returns the sum to send now; `None` while the client is behind.
 pub(super) fn relative(
     state: &mut State,
     delta: Point<f64, Logical>,
@@ -90,12 +91,12 @@ pub(super) fn relative(
     None
 }
 
-/// Whether the client was not told how far the pointer has moved.
+/// Whether relative motion is held back.
 pub(super) fn holds_relative(state: &State) -> bool {
     state.input.owed.relative.is_some()
 }
 
-/// Something else happens to the client with the pointer: before that it is told where the pointer is.
+/// Sends the motion that was held back. Called before the client with the pointer gets any other event.
 pub(super) fn pay(state: &mut State, time: Instant) {
     let Owed { position, relative, .. } = &mut state.input.owed;
     let (position, relative) = (std::mem::take(position), relative.take());
@@ -116,13 +117,13 @@ pub(super) fn pay(state: &mut State, time: Instant) {
     }
 }
 
-/// The pointer is taken away: nobody is told any more.
+/// The pointer leaves its client: drops the motion that was held back.
 pub(super) fn forget(state: &mut State) {
     let owed = &mut state.input.owed;
     (owed.position, owed.relative) = (false, None);
 }
 
-/// Looks from time to time whether the client reads on.
+/// Checks from time to time whether the client reads on.
 fn watch(state: &mut State) {
     if std::mem::replace(&mut state.input.owed.is_watched, true) {
         return;

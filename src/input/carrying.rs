@@ -1,4 +1,5 @@
-//! Pointer and fingers while they carry data from client to client: what they carry hears where it is, and clients nothing else.
+//! Grabs of the pointer and of fingers during drag-and-drop: the drag gets their motion, and clients get no pointer or
+//! touch events.
 
 use smithay::input::pointer::{
     AxisFrame, ButtonEvent, GestureHoldBeginEvent, GestureHoldEndEvent, GesturePinchBeginEvent, GesturePinchEndEvent,
@@ -15,20 +16,20 @@ use smithay::utils::{Logical, Point, Serial};
 use super::held::Focus;
 use crate::state::State;
 
-/// What is dragged. It may not use the pointer or the fingers of the seat: they are locked while it is called.
+/// The dragged data. It must not use the seat's pointer or touch handle, which are locked while it is called.
 pub trait Carried: Send {
     /// It is at `location` (global logical coordinates), on `focus`. `time`: milliseconds.
     fn moved(&mut self, state: &mut State, focus: Focus, location: Point<f64, Logical>, time: u32);
 
-    /// The press is over: it is dropped where it was last.
+    /// The press is over: the data is dropped at its last place.
     fn ended(&mut self, state: &mut State);
 }
 
-/// The surface that a finger carries data over, as its client was told.
+/// The surface that a finger drags data over, as far as its client was told.
 #[derive(Debug, Default)]
 pub(super) struct ToldTarget {
     pub surface: Option<WlSurface>,
-    /// The finger is elsewhere than it was told, or on a client that had no room to hear that it entered.
+    /// The finger has moved without an event to the client, or is on a client whose socket was too full for `enter`.
     pub is_owed: bool,
 }
 
@@ -39,13 +40,13 @@ pub fn is_active(state: &State) -> bool {
     by_pointer == Some(true) || by_touch == Some(true)
 }
 
-/// The pointer carries it, and is on no surface meanwhile.
+/// The pointer drags data; meanwhile it is on no surface.
 pub(super) struct PointerDrag {
     pub start: GrabStartData<State>,
     pub carried: Box<dyn Carried>,
 }
 
-/// Passes requests on as they are.
+/// Implements methods that forward to the inner handle.
 macro_rules! pass_on {
     ($($name:ident($event:ty);)*) => {
         $(fn $name(&mut self, state: &mut State, handle: &mut PointerInnerHandle<'_, State>, event: $event) {
@@ -107,8 +108,8 @@ impl PointerGrab<State> for PointerDrag {
     }
 }
 
-/// A finger carries it, and its client hears no more of that finger. Fingers that were down before are told as ever, so that
-/// each `down` has its `up`; those that come meanwhile do not get here.
+/// A finger drags data, and its client gets no more events of that finger. Fingers that were down before still report,
+/// so that each `down` has its `up`. Fingers that come down during the drag do not get here.
 pub(super) struct TouchDrag {
     pub start: TouchStart<State>,
     pub carried: Box<dyn Carried>,

@@ -1,4 +1,4 @@
-//! Pointer constraints: when they start and what they forbid.
+//! Pointer constraints (`zwp_pointer_constraints_v1`): when they activate, and where the pointer may go.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
@@ -14,16 +14,16 @@ enum Active {
     Confined(WlSurface, Option<RegionAttributes>),
 }
 
-/// How well an edge is found that lies on no whole pixel, in logical pixels: nobody sees less.
+/// How exactly an edge is found that does not lie on a whole pixel, in logical pixels: less cannot be seen.
 const EXACT: f64 = 1.0 / 64.0;
 
-/// Whether a surface may hold the pointer: the window that it belongs to is the one that is typed into.
+/// Whether a surface may constrain the pointer: its window has the keyboard focus.
 fn may_hold(state: &State, surface: &WlSurface) -> bool {
     state.shell.window_of(surface).is_none_or(|window| state.shell.focused() == Some(window.id))
 }
 
-/// Another surface has the keyboard: who held the pointer and does not any more lets go of it, so that nobody is caught in a
-/// window that was switched away from.
+/// The keyboard focus moved: deactivates the constraint of a window without focus. Otherwise the user could be caught
+/// in a window that they switched away from.
 pub fn keyboard_moved(state: &mut State) {
     let pointer = state.input.pointer.clone();
     let Some(focus) = pointer.current_focus() else { return };
@@ -37,7 +37,7 @@ pub fn keyboard_moved(state: &mut State) {
     });
 }
 
-/// Starts the constraint of the surface under the pointer, if it has one and the pointer is inside its region.
+/// Activates the constraint of the surface under the pointer, if it has one and the pointer is inside its region.
 pub fn activate_if_focused(state: &mut State) {
     let pointer = state.input.pointer.clone();
     let Some(focus) = pointer.current_focus().filter(|focus| may_hold(state, focus)) else { return };
@@ -49,7 +49,7 @@ pub fn activate_if_focused(state: &mut State) {
     with_pointer_constraint(&focus, &pointer, |constraint| {
         if let Some(constraint) = constraint {
             let inside = constraint.region().is_none_or(|region| region.contains(local));
-            // Activated twice it would send its event twice.
+            // A second activation would send the event again.
             if inside && !constraint.is_active() {
                 constraint.activate();
             }
@@ -92,20 +92,20 @@ pub fn allowed(state: &State, from: Point<f64, Logical>, to: Point<f64, Logical>
     Some(if inside(from) { slid(from, to, inside) } else { from })
 }
 
-/// Where who is `inside` at `from` and may not leave gets on the way to `to`, where it is not.
+/// Where a confined pointer stops on its way from `from`, which is `inside`, to `to`, which is not.
 fn slid(
     from: Point<f64, Logical>,
     to: Point<f64, Logical>,
     inside: impl Fn(Point<f64, Logical>) -> bool,
 ) -> Point<f64, Logical> {
-    // To the edge, and along it as far as the other axis is free.
+    // To the edge, and then along it as far as the other axis allows.
     let met = furthest(from, to, &inside);
     let along = furthest(met, Point::from((to.x, met.y)), &inside);
     furthest(along, Point::from((along.x, to.y)), &inside)
 }
 
-/// How far the straight way from `from`, which is `inside`, to `to` is it: where it leaves, the last whole pixel. Who is pushed
-/// against an edge on and on costs a few looks, whoever comes to one a few more: each is a hit test.
+/// The last whole pixel that is still `inside` on the straight line from `from` to `to`. Each call of `inside` is a hit
+/// test: being pushed against an edge again and again takes a few, arriving at an edge a few more.
 fn furthest(
     from: Point<f64, Logical>,
     to: Point<f64, Logical>,
@@ -117,7 +117,7 @@ fn furthest(
     let way = to - from;
     let at = |share: f64| from + Point::from((way.x * share, way.y * share));
     let (length, start) = if way.x.abs() > way.y.abs() { (way.x.abs(), from.x) } else { (way.y.abs(), from.y) };
-    // It stands at the last whole pixel already, as after it was pushed here before.
+    // The pointer already is at the last whole pixel, because it was pushed here before.
     if start == start.floor() && (length <= 1.0 || !inside(at(1.0 / length))) {
         return from;
     }
@@ -132,8 +132,8 @@ fn furthest(
     if inside(pixel) { pixel } else { last }
 }
 
-/// The client of a locked pointer says where it draws its own cursor: the pointer goes there, so that it is there when
-/// the lock ends.
+/// The client of a locked pointer says where it draws its own cursor. The pointer is put there, so that it is there
+/// when the lock ends.
 pub fn hinted(state: &mut State, surface: &WlSurface, location: Point<f64, Logical>) {
     if !is_locked(state) {
         return;
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// Where a pointer gets in a surface of 200 by 100, and with how many looks.
+    /// Where a pointer stops in a surface of 200 by 100, and after how many hit tests.
     fn pushed(from: (f64, f64), to: (f64, f64)) -> ((f64, f64), u32) {
         let (surface, looks) = (Rectangle::from_size((200.0, 100.0).into()), Cell::new(0));
         let inside = |point: Point<f64, Logical>| {
@@ -190,7 +190,7 @@ mod tests {
             assert_eq!(got, end, "from {from:?} to {to:?}");
             assert!(looks <= 6, "{looks} looks from {from:?} to {to:?}");
         }
-        // Along it faster than against it: the edge is met on the way.
+        // Faster along the edge than against it: the pointer reaches the edge on the way.
         let (got, looks) = pushed((199.0, 5.375), (201.0, 15.25));
         assert_eq!(got, (199.0, 15.25));
         assert!(looks <= 20, "{looks} looks");

@@ -1,4 +1,4 @@
-//! Data that is dragged between clients: which press may begin it, and how it ends without a drop.
+//! Drag-and-drop between clients: which press may begin it, and how it is cancelled.
 
 use smithay::input::pointer::{Focus as Clears, GrabStartData as PointerStart};
 use smithay::input::touch::GrabStartData as TouchStart;
@@ -12,8 +12,8 @@ use crate::output;
 use crate::state::State;
 use upbeat_timing::time::Clock as _;
 
-/// Whether the press `serial` on a surface of the client of `surface` may become a drag of data: it lasts, and no drag has
-/// begun with it. A tool becomes the pointer for that.
+/// Whether the press `serial` on a surface of the client of `surface` may become a drag of data: it is still held, and
+/// it has begun no drag. A tablet tool becomes the pointer for that.
 pub fn may_start(state: &mut State, serial: Serial, surface: &WlSurface) -> bool {
     if is_active(state) || drag::is_active(state) {
         return false;
@@ -30,8 +30,8 @@ pub fn may_start(state: &mut State, serial: Serial, surface: &WlSurface) -> bool
     true
 }
 
-/// Lets what pressed with `serial` carry this, if it [may](may_start). The grab names no surface: Smithay would end it, as if
-/// the button had come up, when the surface goes in the middle of the drag.
+/// Lets the device that pressed with `serial` drag the data, if it [may](may_start). The grab names no surface, because
+/// Smithay would end it, as if the button were released, when that surface is destroyed during the drag.
 pub fn begin(state: &mut State, serial: Serial, carried: Box<dyn Carried>) {
     let (pointer, touch) = (state.input.pointer.clone(), state.input.touch.clone());
     if let Some(start) = pointer.grab_start_data().filter(|_| pointer.has_grab(serial)) {
@@ -44,7 +44,7 @@ pub fn begin(state: &mut State, serial: Serial, carried: Box<dyn Carried>) {
     }
 }
 
-/// Ends the drag without a drop. Its client is told of none of the releases that follow.
+/// Ends the drag without a drop. Its client gets none of the releases that follow.
 pub fn cancel(state: &mut State) {
     if touch_drag::carrier(state).is_some() {
         touch_drag::cancel(state);

@@ -1,4 +1,4 @@
-//! Interactive move and resize, seen from the seat: who holds the window, and when it is let go.
+//! Interactive move and resize, on the side of the seat: which device holds the window, and when it is released.
 
 use smithay::input::pointer::{CursorIcon, MotionEvent};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
@@ -10,26 +10,25 @@ use crate::shell::{self, WindowId};
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
-/// What holds the window.
+/// The device that holds the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DragSource {
     /// The pointer, with a button down.
     Pointer,
-    /// A finger.
+    /// A finger, by its slot.
     Touch(u32),
 }
 
-/// Whether a window is being dragged.
 pub fn is_active(state: &State) -> bool {
     state.input.drag.is_some()
 }
 
-/// Whether a window may be dragged now. A drag of data goes on until its own press is over.
+/// Whether a window may be dragged now. A drag of data lasts until its own press is released.
 pub fn may_begin(state: &State) -> bool {
     !is_active(state) && !carrying::is_active(state)
 }
 
-/// Whether the pointer drags a window: then no client sees it.
+/// Whether the pointer drags a window: then it is on no client's surface.
 pub fn holds_pointer(state: &State) -> bool {
     state.input.drag == Some(DragSource::Pointer)
 }
@@ -55,8 +54,8 @@ pub fn begin_resize(state: &mut State, id: WindowId, source: DragSource, edges: 
     }
 }
 
-/// Lets the edges of a window that lie nearest to what holds it follow that: a corner, or an edge where that is in the middle
-/// third of one.
+/// Resizes by the edges nearest to the pointer or finger: a corner, or a single edge if the position is in the middle
+/// third of that edge.
 pub fn begin_resize_nearest(state: &mut State, id: WindowId, source: DragSource) {
     let Some((place, window)) = position(state, source).zip(state.shell.window(id)) else { return };
     let edges = Edges::nearest(window.rect(), place);
@@ -76,7 +75,7 @@ pub(super) fn resize_cursor(edges: Edges) -> CursorIcon {
     }
 }
 
-/// Takes pointer or finger away from the client.
+/// Takes the pointer or the finger away from its client.
 pub(super) fn hold(state: &mut State, source: DragSource, icon: CursorIcon) {
     state.input.drag = Some(source);
     match source {
@@ -108,7 +107,7 @@ fn position(state: &State, source: DragSource) -> Option<Point<f64, Logical>> {
     }
 }
 
-/// Moves or resizes the held window to where its holder is now.
+/// Moves or resizes the held window to the present position of the device. Returns whether that changed it.
 pub fn latch(state: &mut State) -> bool {
     let Some(position) = state.input.drag.and_then(|source| position(state, source)) else { return false };
     shell::drag::aim(state, position);
@@ -119,14 +118,14 @@ pub fn latch(state: &mut State) -> bool {
     changed
 }
 
-/// The person let go. The focus is to be given anew.
+/// The user released the window. The caller has to update the focus.
 pub fn end(state: &mut State) {
     latch(state);
     shell::drag::end(state);
     forget(state);
 }
 
-/// The window went away in the middle. Whoever notices gives the focus anew.
+/// The window was closed during the drag. The caller has to update the focus.
 pub fn forget(state: &mut State) {
     state.input.drag = None;
     state.input.cursor.set_override(None);

@@ -1,4 +1,4 @@
-//! Interactive move and resize that clients ask for, in answer to a press.
+//! Interactive move and resize that clients request, in answer to a press.
 
 use smithay::input::pointer::CursorIcon;
 use smithay::reexports::wayland_server::Resource;
@@ -12,9 +12,9 @@ use crate::shell::{self, WindowId};
 use crate::state::State;
 use upbeat_timing::time::Clock as _;
 
-/// A client wants its window moved, in answer to the press `serial`.
+/// `xdg_toplevel.move`, in answer to the press `serial`.
 pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {
-    // A window in a column is taken out of it by the person alone, with `Mod`: its title bar is easily caught.
+    // A tiled window leaves its column only if the user drags it with `Mod`, because its title bar is easily caught.
     let holder = holder(state, surface, serial).filter(|holder| !state.shell.is_tile(holder.window));
     if let Some(Holder { window, source, start, tool }) = holder
         && shell::drag::begin_move(state, window, start)
@@ -24,7 +24,7 @@ pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {
     }
 }
 
-/// A client wants its window resized, in answer to the press `serial`.
+/// `xdg_toplevel.resize`, in answer to the press `serial`.
 pub fn resize_requested(state: &mut State, surface: &WlSurface, serial: Serial, edges: Edges) {
     if let Some(Holder { window, source, start, tool }) = holder(state, surface, serial)
         && shell::drag::begin_resize(state, window, edges, start)
@@ -34,18 +34,19 @@ pub fn resize_requested(state: &mut State, surface: &WlSurface, serial: Serial, 
     }
 }
 
-/// The press by which a client asks for its window to be dragged.
+/// The press that a client names in its request.
 struct Holder {
     window: WindowId,
     source: DragSource,
-    /// Where it went down (global logical coordinates). The pointer may have moved on since: the window follows from here.
+    /// Where the press began (global logical coordinates). The pointer may have moved on since: the window follows
+    /// from here.
     start: Point<f64, Logical>,
-    /// The press was a tool's: its serial, and the window's surface.
+    /// The serial and the window's surface, if a tablet tool pressed.
     tool: Option<(Serial, WlSurface)>,
 }
 
-/// What holds the window of `surface` down: a finger or a tool that touched with this serial, or the pointer with a button
-/// down on a surface of the same client. `None` when nothing does: a client cannot take a window along by itself.
+/// The press on the window of `surface`: a finger or a tool that touched with this serial, or the pointer with a button
+/// down on a surface of the same client. `None` without a press: a client cannot move a window by itself.
 fn holder(state: &State, surface: &WlSurface, serial: Serial) -> Option<Holder> {
     if !may_begin(state) || !state.input.is_recent_action(serial) {
         return None;
@@ -65,7 +66,7 @@ fn holder(state: &State, surface: &WlSurface, serial: Serial) -> Option<Holder> 
     (same_client && state.input.held.any()).then_some(Holder { window, source, start, tool: None })
 }
 
-/// A tool that drags a window is the pointer meanwhile.
+/// A tool that drags a window becomes the pointer for the drag.
 fn take_tool(state: &mut State, tool: Option<(Serial, WlSurface)>) {
     if let Some((serial, surface)) = tool {
         let now = state.clock.now();

@@ -1,5 +1,5 @@
 //! Input events as every source delivers them: real devices, virtual devices of clients, injection by IPC, tests.
-//! Nothing in them depends on where they come from.
+//! An event does not depend on its source.
 
 use smithay::utils::{Logical, Point};
 use smithay::wayland::tablet_manager::TabletDescriptor;
@@ -19,29 +19,29 @@ pub enum KeyboardId {
     Virtual(u64),
 }
 
-/// What fingers do together on a touchpad, beyond moving the pointer and scrolling. Each gesture begins, changes, and ends.
+/// A gesture of several fingers on a touchpad (not pointer motion or scrolling). It begins, is updated, and ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gesture {
-    /// So many fingers begin to move in one direction.
+    /// The fingers begin to move in one direction.
     SwipeBegin { fingers: u32 },
-    /// Their middle moved (coordinates of pointer motion).
+    /// Their centre moved (coordinates of pointer motion).
     SwipeUpdate { delta: Point<f64, Logical> },
-    /// They were lifted, or what they did counts for nothing.
+    /// They were lifted. `cancelled`: the gesture has no effect.
     SwipeEnd { cancelled: bool },
-    /// So many fingers begin to move towards or around each other.
+    /// The fingers begin to move towards or around each other.
     PinchBegin { fingers: u32 },
-    /// Their middle moved; `scale` is against the distance at the beginning, `rotation` in degrees clockwise since the
+    /// Their centre moved. `scale`: relative to the distance at the beginning; `rotation`: degrees clockwise since the
     /// last event.
     PinchUpdate { delta: Point<f64, Logical>, scale: f64, rotation: f64 },
     /// As for a swipe.
     PinchEnd { cancelled: bool },
-    /// So many fingers rest.
+    /// The fingers rest on the touchpad.
     HoldBegin { fingers: u32 },
-    /// As for a swipe; cancelled when they begin to move.
+    /// As for a swipe; also cancelled when the fingers begin to move.
     HoldEnd { cancelled: bool },
 }
 
-/// A switch of a computer.
+/// A switch of a laptop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
     /// On: the lid is closed.
@@ -50,21 +50,21 @@ pub enum Switch {
     TabletMode,
 }
 
-/// What of what scrolls by itself stops.
+/// Which scroll views an event stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stops {
-    /// All of it.
+    /// All that are in motion.
     All,
-    /// What was thrown, not what was sent somewhere.
+    /// Only flings, not programmed motion.
     Flings,
 }
 
 /// One event. Positions are global logical coordinates; times are `CLOCK_MONOTONIC`, when the event happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputEvent {
-    /// The pointer moved by `delta` (accelerated; `raw` is not).
+    /// The pointer moved by `delta` (accelerated) or `raw` (as reported).
     PointerMotion { time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical> },
-    /// The pointer is at `position`.
+    /// The pointer is at `position` (absolute device).
     PointerPosition { time: Instant, position: Point<f64, Logical> },
     /// A button (Linux event code) went down or up.
     Button { time: Instant, button: u32, pressed: bool },
@@ -72,13 +72,13 @@ pub enum InputEvent {
     Axis { time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll },
     /// A finger touched. `slot` names it until it is lifted.
     TouchDown { time: Instant, slot: u32, position: Point<f64, Logical> },
-    /// A finger moved.
+    /// A finger that is down moved.
     TouchMotion { time: Instant, slot: u32, position: Point<f64, Logical> },
     /// A finger was lifted.
     TouchUp { time: Instant, slot: u32 },
     /// The touch events since the last frame belong together.
     TouchFrame { time: Instant },
-    /// The touches were taken over by somebody else and count for nothing.
+    /// The touches were taken over elsewhere and have no effect.
     TouchCancel { time: Instant },
     /// A key (Linux event code) went down or up.
     Key { time: Instant, keyboard: KeyboardId, key: u32, pressed: bool },
@@ -88,19 +88,21 @@ pub enum InputEvent {
     Tool { time: Instant, event: Box<ToolEvent> },
     /// A graphics tablet was plugged in, or unplugged.
     Tablet { time: Instant, tablet: TabletDescriptor, there: bool },
-    /// A switch was switched.
+    /// The lid or the tablet-mode switch changed.
     Switch { time: Instant, switch: Switch, on: bool },
     /// A keyboard's modifiers were set from outside (xkb masks and layout).
     Modifiers { time: Instant, keyboard: KeyboardId, depressed: u32, latched: u32, locked: u32, layout: u32 },
 }
 
 impl InputEvent {
-    /// Whether somebody uses the seat: not what devices say of themselves (plugged in, a lid, the state of a keyboard).
+    /// Whether it is user activity, and not a report of a device about itself (plugged in, a lid, modifiers of a
+    /// keyboard).
     pub(super) const fn is_use(&self) -> bool {
         !matches!(self, InputEvent::Tablet { .. } | InputEvent::Switch { .. } | InputEvent::Modifiers { .. })
     }
 
-    /// Whether it lights outputs that are off until somebody does something: letting go of what switched them off does not.
+    /// Whether it switches outputs on that are off until the next input. A release does not: it may belong to the
+    /// shortcut that switched them off.
     pub(super) const fn wakes(&self) -> bool {
         !matches!(
             self,
@@ -110,13 +112,13 @@ impl InputEvent {
         )
     }
 
-    /// What it stops of what scrolls by itself, and when it happened.
+    /// Which scroll views it stops, and when it happened.
     pub(super) fn stops_views(&self) -> Option<(Instant, Stops)> {
         match self {
             InputEvent::Button { time, pressed: true, .. }
             | InputEvent::TouchDown { time, .. }
             | InputEvent::Gesture { time, gesture: Gesture::HoldBegin { .. } } => Some((*time, Stops::All)),
-            // A key that is pressed three times scrolls three times as far.
+            // Not programmed motion: a key that is pressed three times scrolls three times as far.
             InputEvent::Key { time, pressed: true, .. } => Some((*time, Stops::Flings)),
             _ => None,
         }

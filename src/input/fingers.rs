@@ -1,4 +1,4 @@
-//! The fingers that are down, and how their clients hear that they count for nothing.
+//! The touch points that are down, and how `wl_touch.cancel` is sent.
 
 use smithay::backend::input::TouchSlot;
 use smithay::input::touch::{MotionEvent, TouchGrab};
@@ -12,7 +12,7 @@ use super::{InputTimes, Timed, foresight, held};
 use crate::state::State;
 use upbeat_timing::time::Clock;
 
-/// An edge of a screen.
+/// An edge of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
     Left,
@@ -27,19 +27,19 @@ pub(super) struct Touch {
     pub(super) serial: Serial,
     pub(super) focus: Focus,
     pub(super) position: Point<f64, Logical>,
-    /// Where it went down.
+    /// Where it went down (global logical coordinates).
     pub(super) pressed_at: Point<f64, Logical>,
-    /// It ended a popup grab: no client was told of it.
+    /// No client gets events of it, for example because it dismissed popups.
     pub(super) swallowed: bool,
-    /// The same; `None` once it was decided what it does.
+    /// Where it went down; `None` once its purpose is decided.
     pub(super) start: Option<Point<f64, Logical>>,
-    /// The view that it drags.
+    /// The scroll view that it drags.
     pub(super) drags: Option<WlSurface>,
-    /// Where it came in, until it is decided whose it is.
+    /// The edge where it went down, until it is decided whether it is a swipe from the edge.
     pub(super) edge: Option<Edge>,
-    /// It moves what is ours.
+    /// It is a swipe of the session's own.
     pub(super) swipes: bool,
-    /// Its client heard nothing of it since the last frame.
+    /// Its client got no event of it since the last frame.
     pub(super) is_framed: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Touches {
 }
 
 impl Touch {
-    /// A finger that no client is told of.
+    /// A finger whose events no client gets.
     pub(super) fn untold(slot: u32, serial: Serial, position: Point<f64, Logical>) -> Self {
         Touch {
             slot,
@@ -70,12 +70,12 @@ impl Touch {
 }
 
 impl Touches {
-    /// Where a finger is.
+    /// Where a finger is (global logical coordinates).
     pub fn position(&self, slot: u32) -> Option<Point<f64, Logical>> {
         self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.position)
     }
 
-    /// Where a finger went down.
+    /// Where a finger went down (global logical coordinates).
     pub fn pressed_at(&self, slot: u32) -> Option<Point<f64, Logical>> {
         self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.pressed_at)
     }
@@ -87,15 +87,15 @@ impl Touches {
     }
 }
 
-/// A finger at `position` on `focus`, which has moved to `renewed` since: the location for Smithay, which reckons with the
-/// origin at which the finger went down.
+/// The location to pass to Smithay for a finger at `position`, whose surface `focus` has moved to `renewed`: Smithay
+/// subtracts the origin that the surface had when the finger went down.
 pub(super) fn told_location(focus: &Focus, renewed: &Focus, position: Point<f64, Logical>) -> Point<f64, Logical> {
     let moved = renewed.as_ref().zip(focus.as_ref()).map(|((_, now), (_, then))| *now - *then);
     position - moved.unwrap_or_default()
 }
 
-/// Clients hear that their fingers count for nothing, and nothing more of them. Smithay 0.7 leaves out fingers that were not
-/// reported since the last frame, so these are told their place once more.
+/// Cancels the touches of clients, which then get no more of them. Smithay 0.7 leaves out fingers without an event
+/// since the last frame, so their position is sent once more.
 pub(super) fn cancel_told(state: &mut State) {
     let now = state.clock.now();
     let time = now.as_wayland_millis();
@@ -120,7 +120,7 @@ pub(super) fn cancel_told(state: &mut State) {
     foresight::fingers_left(state);
 }
 
-/// Whether the finger `slot` drags something between clients.
+/// Whether the finger `slot` drags data between clients.
 pub(super) fn carries(state: &State, slot: u32) -> bool {
     let dragging = |grab: &TouchDrag| grab.start_data().slot == touch_slot(slot);
     state.input.touch.with_grab(|_, grab| grab.downcast_ref().is_some_and(dragging)).unwrap_or(false)

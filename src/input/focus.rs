@@ -1,6 +1,6 @@
-//! Who has the keyboard: the locker, or else a layer surface above windows that wants it for itself, or else the topmost popup
-//! that grabs, or else the layer surface that was pressed last, or else the focused window. And what happens when somebody who
-//! had a focus goes away.
+//! The keyboard focus, in this order: the lock screen, an exclusive layer surface above windows, the topmost popup with
+//! a grab, the layer surface that was pressed last, the focused window. Also updates the focus when a focused surface
+//! is destroyed.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -14,7 +14,7 @@ use crate::shell;
 use crate::state::State;
 use upbeat_timing::time::Clock;
 
-/// Gives the keyboard to whom it belongs now.
+/// Gives the keyboard focus to the surface that should have it now.
 pub fn update_keyboard(state: &mut State) {
     let Some(keyboard) = state.input.keyboard.clone() else { return };
     let window = || {
@@ -23,7 +23,7 @@ pub fn update_keyboard(state: &mut State) {
     };
     let layers = state.shell.layers();
     let layer = || layers.with_keyboard().map(|pinned| pinned.surface().clone());
-    // Menus of one that has it for itself are its own.
+    // An exclusive layer surface keeps the keyboard, unless the popup is its own.
     let popup = state.shell.grabbing_popup().filter(|popup| match layers.exclusive() {
         Some(exclusive) => state.shell.pinned_of(popup).is_some_and(|owner| owner.surface() == exclusive.surface()),
         None => true,
@@ -33,13 +33,14 @@ pub fn update_keyboard(state: &mut State) {
         false => popup.cloned().or_else(layer).or_else(window),
     };
     let before = keyboard.current_focus();
-    // Nobody has it rather than one who has no room to hear of it, as it comes and goes: he has it when he has read on.
+    // A client whose socket is full gets no new focus: enter and leave would overflow it. It gets the focus when it
+    // has read on.
     let may_hear = |target: &WlSurface| before.as_ref() == Some(target) || guard::has_room(target);
     let target = target.filter(Resource::is_alive).filter(may_hear);
     if before != target {
         let now = state.clock.now();
         scrolling::stop(state, now, Stops::Flings);
-        // Who is new is told of modifiers.
+        // The new client must know the keymap, since its modifiers follow.
         super::keyboard::tell_keymap(state);
         keyboard.set_focus(state, target, SERIAL_COUNTER.next_serial());
         constraint::keyboard_moved(state);
@@ -47,10 +48,9 @@ pub fn update_keyboard(state: &mut State) {
     }
 }
 
-/// `surface` cannot have a focus any more. If it still exists, its client is told at once that the focus left: later
-/// the surface could not be named. If it does not, or if it goes with all of its client, the focus is given anew at the end
-/// of the turn: while a client is being taken apart, an event that names another of its surfaces would panic in
-/// the backend.
+/// `surface` cannot keep a focus any more. If it still exists, `leave` is sent at once, because later the surface could
+/// not be named. If it is gone, or is destroyed with its whole client, the focus is updated at the end of the turn:
+/// while a client is being taken apart, an event that names another of its surfaces would panic in the backend.
 pub fn lost(state: &mut State, surface: &WlSurface) {
     if surface.client().is_some() {
         renew(state);
@@ -68,7 +68,7 @@ fn renew(state: &mut State) {
     pointer::refresh_focus(state);
 }
 
-/// A surface is gone: neither keyboard nor pointer stays on it.
+/// A surface was destroyed: the keyboard and the pointer leave it.
 pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     let keyboard = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
     if keyboard.as_ref() == Some(surface) || state.input.pointer.current_focus().as_ref() == Some(surface) {

@@ -1,5 +1,5 @@
-//! What devices report goes to the surface that they are on, as it is reported, if its client asked to be told where they will be
-//! ([`surface::foresight`](crate::surface::foresight)).
+//! Feeds device reports into the input prediction of the surface that the device is on, if its client asked for
+//! predictions ([`surface::foresight`](crate::surface::foresight)).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
@@ -11,7 +11,7 @@ use crate::surface::foresight::Device;
 use upbeat_timing::input_prediction::Sample;
 use upbeat_timing::time::Instant;
 
-/// Which devices are followed, and on which surface each is.
+/// The tracked devices, each with the surface that it is on.
 #[derive(Debug, Default)]
 pub struct Followed(Vec<(Device, WlSurface)>);
 
@@ -35,11 +35,11 @@ pub(super) fn reported(state: &mut State, device: Device, time: Instant, positio
     }
 }
 
-/// The pointer is at `position`, and its client knows.
+/// The pointer is at `position`, and its client has been told.
 pub(super) fn pointed(state: &mut State, time: Instant, position: Point<f64, Logical>) {
     let pointer = &state.input.pointer;
     let Some(on) = pointer.current_focus() else { return left(state, Device::Pointer) };
-    // What a button holds does not end at its edge.
+    // While a button is held, the surface has the pointer beyond its edges, too.
     let held = pointer.grab_start_data().and_then(|start| start.focus).filter(|(surface, _)| *surface == on);
     let focus = match held {
         Some(held) => held::renewed(state, &Some(held), position),
@@ -48,7 +48,7 @@ pub(super) fn pointed(state: &mut State, time: Instant, position: Point<f64, Log
     reported(state, Device::Pointer, time, position, &focus);
 }
 
-/// `device` is not there any more.
+/// `device` left its surface.
 pub(super) fn left(state: &mut State, device: Device) {
     let followed = &mut state.input.followed.0;
     let Some(index) = followed.iter().position(|(followed, _)| *followed == device) else { return };
@@ -58,7 +58,7 @@ pub(super) fn left(state: &mut State, device: Device) {
     }
 }
 
-/// All fingers are gone.
+/// All fingers were lifted or cancelled.
 pub(super) fn fingers_left(state: &mut State) {
     let is_finger = |(device, _): &(Device, WlSurface)| matches!(device, Device::Touch(_));
     while let Some((finger, _)) = state.input.followed.0.iter().find(|followed| is_finger(followed)) {
@@ -66,7 +66,7 @@ pub(super) fn fingers_left(state: &mut State) {
     }
 }
 
-/// A surface is gone: nothing on it is followed.
+/// A surface was destroyed: devices on it are not tracked any more.
 pub(super) fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     state.input.followed.0.retain(|(_, on)| on != surface);
 }

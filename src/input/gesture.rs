@@ -1,4 +1,4 @@
-//! Gestures of a touchpad. They go to the window that the pointer is on, unless they are [ours](swiping).
+//! Touchpad gestures. They go to the surface under the pointer, unless they are [the session's own](swiping).
 
 use smithay::input::pointer::{
     GestureHoldBeginEvent, GestureHoldEndEvent, GesturePinchBeginEvent, GesturePinchEndEvent, GesturePinchUpdateEvent,
@@ -12,7 +12,6 @@ use crate::output::{self, InputKind};
 use crate::state::State;
 use upbeat_timing::time::Instant;
 
-/// Fingers did something.
 pub fn heard(state: &mut State, at: Instant, gesture: Gesture) {
     if swiping::heard(state, at, gesture) {
         return;

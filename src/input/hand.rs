@@ -1,4 +1,4 @@
-//! What the shell and the outputs ask of the seat.
+//! The seat's implementation of `Hand`, the interface from the shell and the outputs to the seat.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Serial};

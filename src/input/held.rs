@@ -1,4 +1,4 @@
-//! What a button, a finger or a tool holds may move with its document meanwhile: its coordinates follow it.
+//! Implicit grabs on surfaces in a scroll view: the surface may move while it is held, and the coordinates follow it.
 
 use smithay::input::pointer::{
     AxisFrame, ButtonEvent, Focus as Clears, GestureHoldBeginEvent, GestureHoldEndEvent, GesturePinchBeginEvent,
@@ -14,10 +14,10 @@ use crate::output;
 use crate::state::State;
 use upbeat_timing::time::Instant;
 
-/// A surface and where its origin is (global logical coordinates).
+/// A surface and its origin (global logical coordinates).
 pub type Focus = Option<(WlSurface, Point<f64, Logical>)>;
 
-/// Where `focus` is by now, if it lies in a view; `at` is where the pointer, finger or tool is.
+/// `focus` with its present origin, if it lies in a scroll view. `at`: the position of the pointer, finger or tool.
 pub(super) fn renewed(state: &State, focus: &Focus, at: Point<f64, Logical>) -> Focus {
     let (surface, origin) = focus.as_ref()?;
     let is_moved = scrolling::is_in_view(state, surface);
@@ -25,7 +25,7 @@ pub(super) fn renewed(state: &State, focus: &Focus, at: Point<f64, Logical>) -> 
     Some((surface.clone(), now.unwrap_or(*origin)))
 }
 
-/// A button holds something that lies in a view: Smithay's own grab would go on to tell where it was.
+/// A button was pressed on a surface in a scroll view. Smithay's own grab would keep using the surface's old origin.
 pub(super) fn begin(state: &mut State, serial: Serial) {
     let pointer = state.input.pointer.clone();
     let Some(start) = pointer.grab_start_data().filter(|_| pointer.has_grab(serial)) else { return };
@@ -35,7 +35,7 @@ pub(super) fn begin(state: &mut State, serial: Serial) {
     }
 }
 
-/// A tool that has become the pointer holds `focus`, by the press `serial`: data may be dragged with it.
+/// A tool that has become the pointer holds `focus`, by the press `serial`: it may start a drag of data.
 pub(super) fn begin_for_tool(state: &mut State, focus: Focus, serial: Serial) {
     let pointer = state.input.pointer.clone();
     let location = pointer.current_location();
@@ -43,7 +43,8 @@ pub(super) fn begin_for_tool(state: &mut State, focus: Focus, serial: Serial) {
     pointer.set_grab(state, Held { start, told: focus }, serial, Clears::Clear);
 }
 
-/// Tells a client where the pointer is on what it holds, if that has moved since it was told.
+/// Sends the pointer's position on the held surface, if that surface has moved since the last event. Called before
+/// button events, so that a click hits the place that the user sees.
 pub(super) fn catch_up(state: &mut State, time: Instant) {
     let pointer = state.input.pointer.clone();
     let told = pointer.with_grab(|_, grab| grab.downcast_ref::<Held>().map(|held| held.told.clone())).flatten();
@@ -59,15 +60,15 @@ pub(super) fn catch_up(state: &mut State, time: Instant) {
     }
 }
 
-/// A click grab whose focus moves.
+/// A click grab whose surface may move.
 #[derive(Debug)]
 struct Held {
     start: GrabStartData<State>,
-    /// What it holds, where its client was told last that it is.
+    /// The held surface, with the origin that its client's last event was based on.
     told: Focus,
 }
 
-/// Passes requests on as they are.
+/// Implements methods that forward to the inner handle.
 macro_rules! pass_on {
     ($($name:ident($event:ty);)*) => {
         $(fn $name(&mut self, state: &mut State, handle: &mut PointerInnerHandle<'_, State>, event: $event) {

@@ -1,12 +1,12 @@
-//! The focus follows the pointer, for those who want that: a window that the pointer is moved onto has it. What comes to lie
-//! under a pointer that rests does not, and nothing is raised by it.
+//! Focus follows the pointer, for users who turn that on: a window gets the focus when the pointer is moved onto it. A
+//! window that appears under a resting pointer does not, and no window is raised.
 
 use super::drag;
 use super::held::Focus;
 use crate::shell;
 use crate::state::State;
 
-/// The pointer was moved, from what was found at `before`.
+/// The pointer was moved. `before`: the surface that it was on.
 pub(super) fn moved(state: &mut State, before: &Focus) {
     if !state.shell.focus_follows_pointer() {
         return;
@@ -22,7 +22,7 @@ pub(super) fn moved(state: &mut State, before: &Focus) {
         || state.shell.overlays().take_input()
         || state.shell.has_popup_grab()
         || state.shell.layers().exclusive().is_some();
-    // A column that is not seen whole would move away under the pointer.
+    // Focusing a column that is only partly visible would scroll it away under the pointer.
     if !is_busy && state.shell.focused() != Some(window) && state.shell.is_seen_whole(window) {
         shell::focus(state, window);
     }

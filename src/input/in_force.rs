@@ -1,4 +1,4 @@
-//! Which keymap is in force, and who knows.
+//! Which keymap is in force, and which keymap clients know.
 //!
 //! ```text
 //!   the seat's keyboard  [ session's ]          [ virtual  ]
@@ -6,9 +6,9 @@
 //!   the keymap's own     [ virtual  ]          [ session's ]
 //! ```
 //!
-//! Smithay goes on to believe that the session's is in force; clients are told of the others here.
+//! Smithay still believes that the session's keymap is in force; clients are sent the other keymaps here.
 
-#![expect(unsafe_code, reason = "what is counted without atomics is looked at where it is")]
+#![expect(unsafe_code, reason = "xkb objects are counted without atomics and are used behind their lock")]
 
 use std::collections::HashSet;
 use std::os::fd::AsFd;
@@ -33,33 +33,33 @@ pub struct Masks {
     pub layout: u32,
 }
 
-/// Which keymap is in force, and which of them who was told of. Who is told of nothing that is typed meanwhile is told of no
-/// keymap either: where an input method has all keys and types on a keyboard of its own, two are in force by turns, and its
-/// client sees one.
+/// The keymap in force, and the keymaps that clients and the input method know. A keymap is sent only with the next key
+/// that is sent. An input method may grab all keys and type on a keyboard of its own: then two keymaps are in force in
+/// turn, but the client that is typed into gets only one.
 #[derive(Debug, Default)]
 pub(super) struct InForce {
-    /// None: the session's.
+    /// The keymap in force; `None`: the session's.
     other: Option<Arc<Keymap>>,
-    /// The session's, once clients were told of another.
+    /// The session's keymap as text, kept once clients were sent another.
     own: Option<Text>,
-    /// Keys that are down in the session's keymap while another is in force.
+    /// Keys that are down in the session's keymap while another keymap is in force.
     own_held: HashSet<Keycode>,
-    /// What clients know; none: the session's.
+    /// The keymap that clients know; `None`: the session's.
     told: Option<Arc<Keymap>>,
-    /// What the input method knows; none: the session's.
+    /// The keymap that the input method knows; `None`: the session's.
     told_grabs: Option<Arc<Keymap>>,
-    /// Something was put in force since clients were told.
+    /// A keymap was put in force and not sent to clients yet.
     is_untold: bool,
 }
 
 impl InForce {
-    /// The session has another keymap of its own, which is in force and which everybody was told of.
+    /// The session's own keymap was replaced while it is in force, and sent to all clients.
     pub fn own_changed(&mut self) {
         self.own = None;
     }
 }
 
-/// Whether two are the same; none is the session's.
+/// Whether the keymaps are equal; `None` is the session's.
 fn are_alike(one: Option<&Arc<Keymap>>, other: Option<&Arc<Keymap>>) -> bool {
     match (one, other) {
         (None, None) => true,
@@ -68,33 +68,33 @@ fn are_alike(one: Option<&Arc<Keymap>>, other: Option<&Arc<Keymap>>) -> bool {
     }
 }
 
-/// Whether `keymap` is in force, or the session's own where there is none.
+/// Whether `keymap` (`None`: the session's) is in force.
 fn is_in_force(state: &State, keymap: Option<&Arc<Keymap>>) -> bool {
     are_alike(state.input.keyboards.in_force.other.as_ref(), keymap)
 }
 
-/// Whether clients know `keymap`, or the session's own where there is none.
+/// Whether clients know `keymap` (`None`: the session's).
 pub(super) fn is_told(state: &State, keymap: Option<&Arc<Keymap>>) -> bool {
     are_alike(state.input.keyboards.in_force.told.as_ref(), keymap)
 }
 
-/// From now on the text of the session's keymap is known.
+/// Keeps the text of the session's keymap.
 fn know_own(state: &mut State, handle: &KeyboardHandle<State>) {
     let InForce { other, own, .. } = &state.input.keyboards.in_force;
-    // While another is in force it was known before that.
+    // While another keymap is in force the text was kept before.
     if other.is_none() && own.is_none() {
         let text = with_xkb(state, handle, text_of);
         state.input.keyboards.in_force.own = Some(Text::new(text));
     }
 }
 
-/// Whether `keymap` is what the session's keyboards have.
+/// Whether `keymap` equals that of the session's keyboards.
 pub(super) fn is_sessions(state: &mut State, handle: &KeyboardHandle<State>, keymap: &Keymap) -> bool {
     know_own(state, handle);
     state.input.keyboards.in_force.own.as_ref().is_some_and(|own| own.bytes == keymap.text.bytes)
 }
 
-/// Tells the input method of the keymap in force, if it knows another.
+/// Sends the keymap in force to the input method, if it knows another.
 pub(super) fn tell_grabs(state: &mut State) {
     let InForce { other, told_grabs, .. } = &state.input.keyboards.in_force;
     if are_alike(other.as_ref(), told_grabs.as_ref()) {
@@ -104,20 +104,20 @@ pub(super) fn tell_grabs(state: &mut State) {
     state.input.text.grabs().iter().for_each(|grab| tell_grab(state, &handle, grab));
 }
 
-/// Tells a grab of the input method of the keymap in force.
+/// Sends the keymap in force to one grab of the input method.
 pub(super) fn tell_grab(state: &mut State, handle: &KeyboardHandle<State>, grab: &ZwpInputMethodKeyboardGrabV2) {
     know_own(state, handle);
     let InForce { other, own, .. } = &state.input.keyboards.in_force;
     let Some(text) = other.as_ref().map(|keymap| &keymap.text).or(own.as_ref()) else { return };
-    // It has what `wl_keyboard` 6 has: a client may map it for writing.
+    // A file of its own, as for `wl_keyboard` 6, because the client may map it for writing.
     if let Some(file) = memory(&text.bytes) {
         grab.keymap(KeymapFormat::XkbV1, file.as_fd(), text.size());
     }
     state.input.keyboards.in_force.told_grabs = state.input.keyboards.in_force.other.clone();
 }
 
-/// Puts `keymap` in force, or the session's own where there is none. Clients are told with the next that they are to hear
-/// ([`tell`]). Returns whether another was in force.
+/// Puts `keymap` (`None`: the session's) in force. Clients get it with the next key that they get ([`tell`]). Returns
+/// whether another keymap was in force.
 pub(super) fn put(state: &mut State, handle: &KeyboardHandle<State>, keymap: Option<&Arc<Keymap>>) -> bool {
     if is_in_force(state, keymap) {
         return false;
@@ -126,11 +126,11 @@ pub(super) fn put(state: &mut State, handle: &KeyboardHandle<State>, keymap: Opt
     let before = state.input.keyboards.in_force.other.take();
     let pressed = handle.pressed_keys();
     match before {
-        // The session's rests as it is: what is held, latched and locked on its keyboards stays that.
+        // The session's keyboard state is kept: held keys, latched and locked modifiers.
         None => state.input.keyboards.in_force.own_held.clone_from(&pressed),
-        // Others begin anew.
+        // The state of any other keyboard is reset.
         Some(_) => with_xkb(state, handle, |held| {
-            // SAFETY: this second count of the state is gone before the lock is.
+            // SAFETY: this second reference to the state is dropped before the lock is released.
             let mut keys = unsafe { held.state() }.clone();
             pressed.iter().for_each(|key| _ = keys.update_key(*key, xkb::KeyDirection::Up));
             keys.update_mask(0, 0, 0, 0, 0, 0);
@@ -154,7 +154,7 @@ pub(super) fn put(state: &mut State, handle: &KeyboardHandle<State>, keymap: Opt
     true
 }
 
-/// Tells clients of what was put in force since they were told: of the keymap if they know another, and of the modifiers.
+/// Sends clients the keymap that was put in force, if they know another, and the modifiers.
 pub(super) fn tell(state: &mut State, handle: &KeyboardHandle<State>) {
     let in_force = &mut state.input.keyboards.in_force;
     if !std::mem::take(&mut in_force.is_untold) {
@@ -171,43 +171,44 @@ pub(super) fn tell(state: &mut State, handle: &KeyboardHandle<State>) {
     }
 }
 
-/// Modifiers that were set from outside on the keyboard whose keymap was put in force count again.
+/// Sets modifiers that came from outside again, on the keyboard whose keymap was put in force.
 pub(super) fn restore(state: &mut State, handle: &KeyboardHandle<State>, masks: Masks) {
     with_xkb(state, handle, |held| {
-        // SAFETY: this second count of the state is gone before the lock is.
+        // SAFETY: this second reference to the state is dropped before the lock is released.
         let mut keys = unsafe { held.state() }.clone();
         keys.update_mask(masks.depressed, masks.latched, masks.locked, 0, 0, masks.layout);
     });
     adopt_modifiers(state, handle);
 }
 
-/// What modifiers a keyboard's state is made of, and what they are.
+/// The components of a keyboard's modifiers, and the modifiers themselves.
 fn modifiers_of(held: &Xkb) -> (Parts, ModifiersState) {
-    // SAFETY: this second count of the state is gone before the lock is.
+    // SAFETY: this second reference to the state is dropped before the lock is released.
     let keys = unsafe { held.state() }.clone();
     let mut modifiers = ModifiersState::default();
     modifiers.update_with(&keys);
     (Parts::of(&keys), modifiers)
 }
 
-/// Makes Smithay know what modifiers there are now.
+/// Makes Smithay take over the present modifiers.
 fn adopt_modifiers(state: &mut State, handle: &KeyboardHandle<State>) {
     let (parts, modifiers) = with_xkb(state, handle, |held| {
         let (parts, modifiers) = modifiers_of(held);
-        // Smithay takes over what is set only where that changes something.
-        // SAFETY: this second count of the state is gone before the lock is.
+        // Smithay takes modifiers over only if they change something, so the state is changed first.
+        // SAFETY: this second reference to the state is dropped before the lock is released.
         Parts { locked: u32::MAX, ..parts }.put(&mut unsafe { held.state() }.clone());
         (parts, modifiers)
     });
     handle.set_modifier_state(modifiers);
-    // It has a flag for some modifiers, and makes the state of the keyboard from these: that would lose the others.
+    // Smithay has flags for some modifiers only and sets the state from them, which would lose the others: set all
+    // again.
     with_xkb(state, handle, |held| {
         // SAFETY: as above.
         parts.put(&mut unsafe { held.state() }.clone());
     });
 }
 
-/// What modifiers and layouts a keyboard's state is made of.
+/// The modifiers and layouts that make up a keyboard's state.
 #[derive(Clone, Copy)]
 struct Parts {
     depressed: xkb::ModMask,
@@ -242,7 +243,7 @@ fn tell_all(state: &mut State, handle: &KeyboardHandle<State>) {
     }
 }
 
-/// `client` has a new keyboard, which Smithay has told of the session's keymap: it is told of the one in force.
+/// `client` has made a `wl_keyboard`, and Smithay has sent it the session's keymap: sends the one in force.
 pub fn tell_newest(state: &mut State, client: &Client) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     tell(state, &handle);
@@ -255,7 +256,7 @@ pub fn tell_newest(state: &mut State, client: &Client) {
     }
 }
 
-/// What is in force goes where `keymap` was, and the other way round.
+/// Swaps the xkb state of the seat's keyboard with that of `keymap`.
 fn exchange(state: &mut State, handle: &KeyboardHandle<State>, keymap: &Keymap) {
     let mut mould = Mould::new();
     handle.with_xkb_state(state, |ours| {

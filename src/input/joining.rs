@@ -1,4 +1,4 @@
-//! A pointer or touch object that its client makes while the focus is inside is told the present state, as `wl_keyboard` is.
+//! Sends the present state to a new `wl_pointer` or `wl_touch` while its client has the focus, as for `wl_keyboard`.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_pointer::{self, WlPointer};

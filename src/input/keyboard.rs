@@ -1,5 +1,5 @@
-//! Keys. Every keyboard, real or virtual, has its own keymap; the seat has one `wl_keyboard` for all of them, so the
-//! keymap that clients see is that of the keyboard used last.
+//! Keys. Every keyboard, real or virtual, has its own keymap. The seat has one `wl_keyboard` for all of them, so
+//! clients get the keymap of the keyboard that was used last.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,34 +27,33 @@ use crate::shell::region;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
-/// Linux key codes to xkb key codes.
+/// An xkb key code is the Linux key code plus this.
 const XKB_OFFSET: u32 = 8;
 /// The Linux key codes of the keys with the digits 1 to 9.
 const DIGIT_ROW: std::ops::RangeInclusive<u32> = 2..=10;
 /// The highest Linux key code (`KEY_MAX`).
 const LAST_KEY: u32 = 0x2ff;
 
-/// The keyboards of the seat.
 #[derive(Debug, Default)]
 pub struct Keyboards {
-    /// Who was used last: that keymap is in force; none where that is to be looked up.
+    /// The keyboard that was used last: its keymap is in force. `None`: look it up at the next key.
     active: Option<KeyboardId>,
     keymaps: BTreeMap<KeyboardId, Arc<Keymap>>,
-    /// What was set from outside: it stays while other keyboards are used.
+    /// Modifiers that were set from outside: they stay while other keyboards are used.
     masks: BTreeMap<KeyboardId, Masks>,
     pub(super) in_force: InForce,
     pressed: Vec<(KeyboardId, u32)>,
-    /// Pressed, but no client was told.
+    /// Pressed keys that no client was told of.
     swallowed: Vec<(KeyboardId, u32)>,
     pub(super) switcher: Option<Switcher>,
-    /// A shortcut that is done again while its key is held.
+    /// A shortcut that repeats while its key is held.
     pub(super) repeating: Option<Repeating>,
-    /// What the session's keyboards are like.
+    /// The configuration of the session's keyboards.
     configured: config::Keyboard,
 }
 
-/// Puts the configured layout and repetition in force for the session's keyboards. On an error the layout stays as it
-/// was, and the sentence says what is wrong.
+/// Applies the configured layout and repetition to the session's keyboards. On an error the layout stays as it was, and
+/// the error is a sentence for the user.
 pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), String> {
     let Some(handle) = state.input.keyboard.clone() else { return Ok(()) };
     handle.change_repeat_info(i32::from(keyboard.repeat_rate), i32::from(keyboard.repeat_delay));
@@ -86,17 +85,17 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
     }
 }
 
-/// Shortcuts are listed as the keymap in force has them.
+/// Notes the symbols with Shift in the keymap in force, for the list of shortcuts.
 fn note_shifted(state: &mut State, handle: &KeyboardHandle<State>) {
     let shifted = handle.with_xkb_state(state, |context| {
         let xkb = context.xkb().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // SAFETY: the keymap stays on this thread, and nothing of it outlives the lock.
+        // SAFETY: the keymap stays on this thread, and no reference to it outlives the lock.
         keymap::shifted(unsafe { xkb.keymap() })
     });
     state.bindings.shifted = shifted;
 }
 
-/// Tells the input method what the session's keyboards are like.
+/// Sends the keymap and the repetition of the session's keyboards to the input method.
 fn tell_grabs(state: &mut State, handle: &KeyboardHandle<State>) {
     let (rate, delay) = repetition(state);
     for grab in state.input.text.grabs() {
@@ -112,13 +111,13 @@ fn set_configured(state: &mut State, handle: &KeyboardHandle<State>) -> Result<(
     handle.set_xkb_config(state, names)
 }
 
-/// How many times a second a held key is repeated, and after how many milliseconds.
+/// The repeat rate (per second) and the delay before it (milliseconds).
 pub(super) fn repetition(state: &State) -> (i32, i32) {
     let config::Keyboard { repeat_rate, repeat_delay, .. } = state.input.keyboards.configured;
     (i32::from(repeat_rate), i32::from(repeat_delay))
 }
 
-/// What the layouts of the keyboard in force are called, and the number of the one that is used.
+/// The names of the layouts of the keyboard in force, and the number of the active one.
 pub fn layouts(state: &mut State) -> (Vec<String>, u32) {
     let Some(handle) = state.input.keyboard.clone() else { return Default::default() };
     handle.with_xkb_state(state, |context| {
@@ -127,7 +126,7 @@ pub fn layouts(state: &mut State) -> (Vec<String>, u32) {
     })
 }
 
-/// Uses another layout of the keyboard in force, of those that it has.
+/// Activates another layout of the keyboard in force.
 pub fn set_layout(state: &mut State, number: u32) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     handle.with_xkb_state(state, |mut context| context.set_layout(Layout(number)));
@@ -138,13 +137,13 @@ pub fn set_layout(state: &mut State, number: u32) {
 pub fn set_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     remember_keymap(state, id, keymap.clone());
-    // What is in force is not put there again: keyboards on the screen say the same with each key.
+    // Has no effect if the keymap is in force already: on-screen keyboards set the same one with each key.
     in_force::put(state, &handle, Some(&keymap));
     state.input.keyboards.active = Some(id);
     tell(state, &handle, id);
 }
 
-/// Gives a keyboard a keymap, which is put in force when it is next used.
+/// Gives a keyboard a keymap, which is put in force when the keyboard is next used.
 pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
     release_all(state, id);
     if let Some(handle) = state.input.keyboard.clone().filter(|_| text_keys::may_hand_on(state, id)) {
@@ -153,6 +152,7 @@ pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
     }
     let keyboards = &mut state.input.keyboards;
     let before = keyboards.keymaps.insert(id, keymap.clone());
+    // Modifiers that were set for an equal keymap stay valid, so they are kept.
     if before.is_none_or(|before| !before.is_like(&keymap)) {
         keyboards.masks.remove(&id);
     }
@@ -167,7 +167,7 @@ pub fn remove(state: &mut State, id: KeyboardId) {
     text_keys::forget(state, id);
 }
 
-/// Nobody hears of it when these keys come up.
+/// The releases of these keys will be sent to no client.
 pub(super) fn swallow(state: &mut State, keys: &[(KeyboardId, u32)]) {
     state.input.keyboards.swallowed.extend(keys);
 }
@@ -182,12 +182,12 @@ pub fn release_all(state: &mut State, id: KeyboardId) {
     }
 }
 
-/// Whether clients know the keymap of `id`, or the same, as that of what is typed.
+/// Whether clients already know the keymap of `id`, or an equal one.
 pub fn is_told(state: &State, id: KeyboardId) -> bool {
     text_keys::hands_on(state, id) || in_force::is_told(state, state.input.keyboards.keymaps.get(&id))
 }
 
-/// Puts the keymap of `id` in force, as its next key would, and tells everybody.
+/// Puts the keymap of `id` in force, as its next key would, and sends it.
 pub fn put_in_force(state: &mut State, id: KeyboardId) {
     if let Some(handle) = state.input.keyboard.clone() {
         use_keyboard(state, &handle, id);
@@ -195,7 +195,7 @@ pub fn put_in_force(state: &mut State, id: KeyboardId) {
     }
 }
 
-/// Tells clients of the keymap that was put in force for `id`, and the input method, if its keys go there.
+/// Sends the keymap that was put in force for `id` to clients, and to the input method if it gets keys of `id`.
 fn tell(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
     in_force::tell(state, handle);
     if !text_keys::is_its_own(state, id) {
@@ -203,7 +203,7 @@ fn tell(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
     }
 }
 
-/// Puts the keymap of `id` in force, with what was set there.
+/// Puts the keymap of `id` in force, with the modifiers that were set on it.
 fn use_keyboard(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
     if state.input.keyboards.active == Some(id) || text_keys::hands_on(state, id) {
         return;
@@ -218,7 +218,7 @@ fn use_keyboard(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardI
     state.input.keyboards.active = Some(id);
 }
 
-/// Tells clients of the keymap in force.
+/// Sends clients the keymap in force.
 pub(super) fn tell_keymap(state: &mut State) {
     if let Some(handle) = state.input.keyboard.clone() {
         in_force::tell(state, &handle);
@@ -228,6 +228,7 @@ pub(super) fn tell_keymap(state: &mut State) {
 /// A key went down or up.
 pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: bool) {
     let Some(handle) = state.input.keyboard.clone() else { return };
+    // A virtual keyboard may send a press or a release twice, but clients must get it once.
     if key > LAST_KEY || !note(&mut state.input.keyboards.pressed, (id, key), pressed) {
         return;
     }
@@ -302,7 +303,7 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     handle.input_forward(state, code, key_state, serial, time.as_wayland_millis(), modifiers_changed);
 }
 
-/// What a key that went down is bound to.
+/// The shortcut of a key that went down.
 fn bound_to(
     state: &State,
     id: KeyboardId,
@@ -313,11 +314,12 @@ fn bound_to(
     let mut plain = symbol.raw_syms().to_vec();
     // Keyboards for other alphabets have Latin letters in another group.
     plain.extend(symbol.raw_latin_sym_or_raw_current_sym());
-    // The row of digits is that also where digits need Shift, as in France. Made-up keymaps have no such row.
+    // The digit row counts as digits even where digits need Shift, as in France. Keymaps of virtual keyboards may
+    // have no such row.
     if id == KeyboardId::Session && DIGIT_ROW.contains(&key) {
         plain.push(Keysym::from(keysyms::KEY_1 + key - DIGIT_ROW.start()));
     }
-    // What Shift makes of Tab.
+    // Shift turns Tab into this symbol.
     if plain.contains(&Keysym::from(keysyms::KEY_ISO_Left_Tab)) {
         plain.push(Keysym::from(keysyms::KEY_Tab));
     }
@@ -325,7 +327,7 @@ fn bound_to(
     state.bindings.key(&pressed, state.shell.lock().takes_input())
 }
 
-/// Adds or removes an entry; whether that changed anything.
+/// Adds or removes an entry. Returns whether that changed the list.
 fn note<T: PartialEq>(list: &mut Vec<T>, entry: T, present: bool) -> bool {
     match list.iter().position(|other| *other == entry) {
         Some(_) if present => false,
@@ -341,7 +343,7 @@ fn note<T: PartialEq>(list: &mut Vec<T>, entry: T, present: bool) -> bool {
     }
 }
 
-/// The same as clients are told of it.
+/// The modifiers with `masks` as their serialised form, as clients get them.
 const fn with_masks(mut held: ModifiersState, masks: Masks) -> ModifiersState {
     held.serialized.depressed = masks.depressed;
     held.serialized.latched = masks.latched;
@@ -373,7 +375,7 @@ pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
         held.update_with(&scratch);
         (held, keymap.num_layouts())
     });
-    // Smithay keeps flags and derives masks from them, and forgets the layout; clients get the masks as they were sent.
+    // Smithay keeps flags, derives masks from them, and loses the layout; so clients get the masks as they were sent.
     handle.set_modifier_state(held);
     if masks.layout < layouts {
         handle.with_xkb_state(state, |mut context| context.set_layout(Layout(masks.layout)));

@@ -1,10 +1,11 @@
-//! Keymaps beside the session's own: compiled on any thread, put in force without being compiled again.
+//! Keymaps beside the session's own: compiled on any thread, and put in force without being compiled again.
 //!
-//! Smithay's keyboard compiles a keymap itself, on the thread where it puts it in force, and one of the usual size takes
-//! some milliseconds. But what it keeps of a keymap ([`Xkb`]) is one piece that may go to another thread. So each keymap is
-//! compiled in a keyboard of its own, which nobody types on, and is put in force (`in_force`) by an exchange of the pieces.
+//! Smithay's keyboard compiles a keymap on the thread that puts it in force, which takes some milliseconds for a keymap
+//! of the usual size. But Smithay's keymap state ([`Xkb`]) is a single value that may move to another thread. So each
+//! keymap is compiled in a spare keyboard that is never typed on. `in_force` then swaps its state with that of the
+//! seat's keyboard.
 
-#![expect(unsafe_code, reason = "what is counted without atomics is looked at where it is")]
+#![expect(unsafe_code, reason = "xkb objects are counted without atomics and are used behind their lock")]
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,23 +20,23 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_keyboard::{KeymapFormat, WlKeyboard};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-/// Since this version of `wl_keyboard` clients map a keymap for themselves alone, so that all may have the same file.
+/// Since this version of `wl_keyboard` clients must map a keymap privately, so that all may share one file.
 const PRIVATE_SINCE: u32 = 7;
 
-/// What a mould holds until a keymap is compiled in it. All of it is named: what is not is taken from the environment,
-/// where what is wrong would be the end of every keymap.
+/// The keymap of a spare keyboard before it compiles another. All fields are given: xkb would take missing ones from
+/// the environment, and an invalid value there would make every keymap fail.
 const FIRST: XkbConfig<'static> =
     XkbConfig { rules: "evdev", model: "pc105", layout: "us", variant: "", options: Some(String::new()) };
 
-/// A keymap that was compiled.
+/// A compiled keymap.
 #[derive(Debug)]
 pub struct Keymap {
     pub(super) text: Text,
-    /// Holds it while it is not in force; while it is, the session's.
+    /// The spare keyboard with this keymap; with the session's, while this keymap is in force.
     pub(super) holder: KeyboardHandle<Mould>,
 }
 
-/// What a keymap is compiled in.
+/// A spare keyboard that can compile one keymap.
 #[derive(Debug)]
 pub struct Blank {
     mould: Mould,
@@ -43,14 +44,14 @@ pub struct Blank {
 }
 
 impl Blank {
-    /// Makes one: that takes some milliseconds. `None` if the system has no keyboard data files.
+    /// Takes some milliseconds. `None` if the system has no keyboard data files.
     pub fn new() -> Option<Self> {
         let mut mould = Mould::new();
         let holder = mould.0.new_seat("keymap").add_keyboard(FIRST, 0, 0).ok()?;
         with_xkb(&mut mould, &holder, |held| {
-            // SAFETY: this second count of the context is gone before the lock is.
+            // SAFETY: this second reference to the context is dropped before the lock is released.
             let mut context = unsafe { held.context() }.clone();
-            // What is wrong with a client's keymap would be said on standard error, a line for each word of it.
+            // Otherwise xkb would log each error in a client's keymap on standard error, a line for each word.
             context.set_log_level(xkb::LogLevel::Critical);
         });
         Some(Blank { mould, holder })
@@ -59,7 +60,7 @@ impl Blank {
     /// Compiles a keymap (`XKB_V1` text). It takes some milliseconds, and reads the files that the text includes.
     ///
     /// # Errors
-    /// When it is none; then this can be used for another.
+    /// If the text is no keymap; the returned value can compile another.
     pub fn compile(mut self, text: &str) -> Result<Keymap, Self> {
         if text.contains('\0') || self.holder.set_keymap_from_string(&mut self.mould, text.to_owned()).is_err() {
             return Err(self);
@@ -70,25 +71,24 @@ impl Blank {
 }
 
 impl Keymap {
-    /// Compiles a keymap (`XKB_V1` text). `None` if it is none, or if the system has no keyboard data files.
+    /// Compiles a keymap (`XKB_V1` text). `None` if the text is no keymap, or if the system has no keyboard data files.
     ///
     /// It takes some milliseconds, and reads the files that the text includes.
     pub fn compile(text: &str) -> Option<Self> {
         Blank::new()?.compile(text).ok()
     }
 
-    /// Whether they are the same, letter for letter.
+    /// Whether the texts are equal.
     pub(super) fn is_like(&self, other: &Keymap) -> bool {
         self.text.bytes == other.text.bytes
     }
 }
 
-/// What the keyboards that nobody types on belong to.
+/// The seat state that spare keyboards belong to, because Smithay's keyboards need one.
 #[derive(Debug)]
 pub struct Mould(SeatState<Mould>);
 
 impl Mould {
-    /// Something that keyboards nobody types on can be said to belong to.
     pub(super) fn new() -> Self {
         Mould(SeatState::new())
     }
@@ -104,12 +104,12 @@ impl SeatHandler for Mould {
     }
 }
 
-/// A keymap as clients are sent it.
+/// A keymap as it is sent to clients.
 #[derive(Debug)]
 pub(super) struct Text {
     /// With a zero byte at the end.
     pub(super) bytes: Vec<u8>,
-    /// The same, where nobody can change it.
+    /// A sealed memfd with the same bytes, which clients can share because they cannot change it.
     sealed: Option<OwnedFd>,
 }
 
@@ -138,16 +138,16 @@ impl Text {
     }
 }
 
-/// A file in memory with these bytes; `None` when there is no descriptor or no memory left.
+/// A memfd with these bytes; `None` if there is no descriptor or no memory left.
 pub(super) fn memory(bytes: &[u8]) -> Option<OwnedFd> {
     let file = memfd_create("keymap", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).ok()?;
     let file = File::from(file);
-    // Whoever reads it without a position begins at the beginning.
+    // Written at an offset, so that the file position stays 0 for clients that read it.
     file.write_all_at(bytes, 0).ok()?;
     Some(OwnedFd::from(file))
 }
 
-/// Does something with what the seat, or a mould, has in force.
+/// Calls `act` with the xkb state of the seat's keyboard, or of a spare one.
 pub(super) fn with_xkb<D: SeatHandler + 'static, T>(
     data: &mut D,
     handle: &KeyboardHandle<D>,
@@ -158,16 +158,16 @@ pub(super) fn with_xkb<D: SeatHandler + 'static, T>(
 
 /// The keymap as text.
 pub(super) fn text_of(held: &Xkb) -> String {
-    // SAFETY: nothing of the keymap is kept.
+    // SAFETY: no reference to the keymap is kept.
     unsafe { held.keymap() }.get_as_string(xkb::KEYMAP_FORMAT_TEXT_V1)
 }
 
-/// One that panicked with it has left it whole.
+/// Locks it even if a holder of the lock panicked: the state is still valid.
 pub(super) fn locked(xkb: &Mutex<Xkb>) -> MutexGuard<'_, Xkb> {
     xkb.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What keys of the first layout of a keymap give with Shift, by what they give without.
+/// The symbols of a keymap's first layout, each with its symbol with Shift.
 pub(super) fn shifted(keymap: &xkb::Keymap) -> BTreeMap<Keysym, Keysym> {
     let codes = (keymap.min_keycode().raw()..=keymap.max_keycode().raw()).map(xkb::Keycode::new);
     let symbol = |code, level| match keymap.key_get_syms_by_level(code, 0, level) {
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_the_environment_says_of_keyboards_is_no_matter_for_the_keymaps_of_others() {
-        // What is in the environment of this process is in that of all tests.
+        // In a process of its own, because the environment of this process is shared by all tests.
         let mut test = std::process::Command::new(std::env::current_exe().unwrap());
         test.args([
             "--exact",

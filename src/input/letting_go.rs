@@ -1,4 +1,4 @@
-//! Everything of the seat is taken away from whoever has it: the session is locked, or unlocked.
+//! Takes all devices of the seat away from their clients when the session is locked or unlocked.
 
 use smithay::input::pointer::CursorImageStatus;
 
@@ -9,13 +9,13 @@ use crate::shell::{popup, region, swipes};
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant};
 
-/// Ends what is dragged, scrolled, held or grabbed, and gives the keyboard to whom it belongs now. Nothing is dropped on
-/// anybody; what is still down stays without effect until it is released.
+/// Ends all drags, scrolling, presses and grabs, and updates the keyboard focus. Dragged data is not dropped on any
+/// client. Buttons and fingers that are still down have no effect until they are released.
 pub(super) fn let_go(state: &mut State) {
     let now = state.clock.now();
     scrolling::stop(state, now, Stops::All);
     popup::dismiss_grabs(state);
-    // A button that is let go later ends nothing that it began.
+    // A later release of the button must not end the region that it began.
     region::cancel(state);
     if drag::is_active(state) {
         drag::end(state);

@@ -1,4 +1,4 @@
-//! Input: one way in for every source ([`handle`]), the seat, focus, bindings, the cursor.
+//! Input: one entry point for every source ([`handle`]), the seat, focus, shortcuts and the cursor.
 //!
 //! ```text
 //!  devices ─┐
@@ -72,72 +72,65 @@ const REPEAT_DELAY_MS: i32 = 400;
 /// Repetitions per second after that.
 const REPEAT_RATE_HZ: i32 = 30;
 
-/// The seat and what belongs to it.
+/// The seat and its devices.
 #[derive(Debug)]
 pub struct Input {
-    /// The one seat.
     seat: Seat<State>,
-    /// Its pointer.
     pointer: PointerHandle<State>,
-    /// Its fingers.
     touch: TouchHandle<State>,
-    /// Its keyboard; `None` when no keymap could be loaded (the keyboard data files are missing).
+    /// `None` when no keymap could be loaded (the keyboard data files are missing).
     keyboard: Option<KeyboardHandle<State>>,
-    /// Who wants to know which window is pressed next.
+    /// Waits for the user to pick a window by the next press.
     picker: Option<Box<dyn picking::Picks>>,
-    /// Who wants them for itself.
+    /// Clients that want shortcuts for themselves.
     inhibitors: shortcuts::Inhibitors,
-    /// Fields of text, and the input method that types into them.
+    /// Text fields, and the input method that types into them.
     text: text::Text,
-    /// Picks the pointer's focus from what was applied, and again with every update, not from what is on screen when
-    /// something was presented. For the conformance suite WLCS, which looks at the focus before any refresh.
+    /// The pointer's focus is found in the applied state, and again after every update, instead of in the scene on
+    /// screen after each presentation. For the conformance suite WLCS, which checks the focus before any refresh.
     focus_follows_updates: bool,
-    /// What is drawn at the pointer.
     cursor: Cursor,
     keyboards: keyboard::Keyboards,
     actions: ActionSerials,
-    /// Focus will be given anew at the end of the turn.
+    /// The focus will be updated at the end of the turn.
     focus_is_stale: bool,
-    /// When somebody last did something, by whatever device, played ones too.
+    /// The time of the last user activity on any device, injected events included.
     last_use: Instant,
     typed_into: Option<typing::TypedInto>,
-    /// Outputs that are off, and what lights them.
+    /// How input switches outputs on.
     waking: waking::Waking,
     drag: Option<drag::DragSource>,
     touches: fingers::Touches,
     tools: tablet::Tools,
     held: pointer::Held,
     last_on_bar: Option<titles::Last>,
-    /// What the pointer was last found to be on.
+    /// The surface that the pointer was last found on, with its origin.
     pointer_focus: pointer::Focus,
     owed: behind::Owed,
     followed: foresight::Followed,
-    /// Which swipes are ours.
+    /// Which swipes are the session's own.
     gestures: swiping::Gestures,
     swiping: swiping::Swiping,
-    /// What was turned of a wheel that is a shortcut.
+    /// The fraction of a step that a wheel with a shortcut has turned.
     wheel: mouse::Wheel,
-    /// Who has what a wheel or fingers scroll.
+    /// The scroll view that the present scroll gesture moves.
     scrolling: scrolling::Scrolling,
 }
 
 impl Input {
-    /// The one seat.
     pub const fn seat(&self) -> &Seat<State> {
         &self.seat
     }
 
-    /// Its pointer.
     pub const fn pointer(&self) -> &PointerHandle<State> {
         &self.pointer
     }
 
-    /// Its fingers.
     pub const fn touch(&self) -> &TouchHandle<State> {
         &self.touch
     }
 
-    /// Its keyboard; `None` when no keymap could be loaded (the keyboard data files are missing).
+    /// `None` when no keymap could be loaded (the keyboard data files are missing).
     pub const fn keyboard(&self) -> Option<&KeyboardHandle<State>> {
         self.keyboard.as_ref()
     }
@@ -147,38 +140,36 @@ impl Input {
         &mut self.inhibitors
     }
 
-    /// What is drawn at the pointer.
     pub const fn cursor(&self) -> &Cursor {
         &self.cursor
     }
 
-    /// The focused client wants this to be drawn at the pointer.
+    /// Sets the cursor that the client with the pointer wants.
     pub(crate) fn set_cursor(&mut self, image: CursorImageStatus) {
         self.cursor.set_status(image);
     }
 
-    /// When any device was last used, also those that are played.
+    /// The time of the last user activity on any device, injected events included.
     pub const fn last_use(&self) -> Instant {
         self.last_use
     }
 
-    /// Whether clients wait to hear that devices are used again.
+    /// Sets whether clients wait for an idle notification to end.
     pub const fn await_use(&mut self, is_awaited: bool) {
         self.waking.is_awaited = is_awaited;
     }
 
-    /// Which swipes are ours, to change that.
     pub const fn gestures_mut(&mut self) -> &mut swiping::Gestures {
         &mut self.gestures
     }
 
-    /// Picks the pointer's focus from what was applied, and again with every update, not from what is on screen when
-    /// something was presented. For the conformance suite WLCS, which looks at the focus before any refresh.
+    /// Finds the pointer's focus in the applied state, and again after every update, instead of in the scene on screen
+    /// after each presentation. For the conformance suite WLCS, which checks the focus before any refresh.
     pub const fn set_focus_follows_updates(&mut self, follows: bool) {
         self.focus_follows_updates = follows;
     }
 
-    /// A seat with keyboard, pointer and touch.
+    /// Makes a seat with keyboard, pointer and touch.
     pub fn new(display: &DisplayHandle, seats: &mut SeatState<State>) -> Self {
         let mut seat = seats.new_wl_seat(display, "seat0");
         let keyboard = seat
@@ -217,12 +208,13 @@ impl Input {
         }
     }
 
-    /// Whether `serial` names one of the latest actions with a key, a button or a finger: only those may start a grab.
+    /// Whether `serial` belongs to one of the latest actions with a key, a button or a finger: only these may start
+    /// a grab.
     pub fn is_recent_action(&self, serial: Serial) -> bool {
         self.actions.contains(serial)
     }
 
-    /// Whether the client of `surface` was told with `serial` of a button or a finger that is down since.
+    /// Whether the client of `surface` got `serial` for a press of a button or a finger that is still down.
     pub fn is_held_by(&self, serial: Serial, surface: &WlSurface) -> bool {
         let pressed = self.pointer.grab_start_data().filter(|_| self.pointer.has_grab(serial));
         let on = pressed.and_then(|start| start.focus);
@@ -231,7 +223,7 @@ impl Input {
     }
 }
 
-/// An event happened. This is the only way in.
+/// Handles an event. This is the only entry point.
 pub fn handle(state: &mut State, event: InputEvent) {
     if event.is_use() {
         state.input.last_use = state.clock.now();
@@ -295,12 +287,12 @@ pub fn pointer_position(state: &State) -> Point<f64, Logical> {
     state.input.pointer.current_location()
 }
 
-/// Where what is dragged between clients is: at the finger that drags it, or at the pointer (global logical coordinates).
+/// Where dragged data is: at the finger that drags it, or at the pointer (global logical coordinates).
 pub fn drag_position(state: &State) -> Point<f64, Logical> {
     touch_drag::carrier(state).unwrap_or_else(|| pointer_position(state))
 }
 
-/// The surface that takes input at `position`, whoever may have it, and where its origin is.
+/// The surface that takes input at `position`, and its origin; does not consider grabs.
 fn under(state: &State, position: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
     if state.shell.bar_at(position).is_some() {
         return None;
@@ -311,19 +303,19 @@ fn under(state: &State, position: Point<f64, Logical>) -> Option<(WlSurface, Poi
     }
 }
 
-/// The window at the pointer.
+/// The window under the pointer.
 fn window_under(state: &State) -> Option<WindowId> {
     let (surface, _) = under(state, pointer_position(state))?;
     state.shell.window_of(&surface).map(|window| window.id)
 }
 
-/// Picks the pointer's focus again, since what lies under it may have changed while it stood still. Called after
-/// something was presented.
+/// Finds the pointer's focus again after a presentation, since the surface under it may have changed while the pointer
+/// stood still.
 pub fn refresh_focus(state: &mut State) {
     pointer::refresh_focus(state);
 }
 
-/// An update was applied to `surface`: it may be the cursor.
+/// An update was applied to `surface`, which may be the cursor.
 pub fn applied(state: &mut State, surface: &WlSurface) {
     cursor::applied(state, surface);
     if state.input.focus_follows_updates {
@@ -331,7 +323,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// A surface is gone: nothing may keep pointing at it.
+/// A surface was destroyed: drops all references to it.
 pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     if state.surfaces.drag_icon() == Some(surface) {
         state.surfaces.set_drag_icon(None);

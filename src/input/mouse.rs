@@ -1,4 +1,4 @@
-//! Shortcuts of a mouse: its buttons and its wheel, with what is held on the keyboard.
+//! Shortcuts of mouse buttons and wheels, with modifiers held on the keyboard.
 
 use smithay::input::keyboard::ModifiersState;
 
@@ -11,22 +11,23 @@ use crate::state::State;
 use upbeat_timing::scroll::{NOTCH_DISTANCE, NOTCH_PARTS};
 use upbeat_timing::time::{Instant, Span};
 
-/// What counts as a step of fingers on a touchpad, in the coordinates of pointer motion: about a centimetre, so that one is not
-/// many.
+/// How far fingers on a touchpad scroll for one step, in the coordinates of pointer motion: about a centimetre, so that
+/// a single movement is not many steps.
 const FINGER_STEP_LENGTH: f64 = 60.0;
-/// What was turned is forgotten after so long.
+/// A started step is forgotten after this pause.
 const PAUSE: Span = Span::from_millis(500);
 
-/// What was turned of a step.
+/// The fraction of a step that was turned so far.
 #[derive(Debug, Default)]
 pub struct Wheel {
-    /// In parts of a step, for both axes.
+    /// In units of `v120` (120 is a step), for both axes.
     turned: [f64; 2],
     last: Instant,
 }
 
 impl Wheel {
-    /// So many parts of a step more on an axis, at `time`. Returns how many steps are done: less than none the other way.
+    /// Adds `parts` of a step on an axis, at `time`. Returns the number of completed steps, negative for the other
+    /// direction.
     fn turn(&mut self, axis: usize, parts: f64, time: Instant) -> i32 {
         if time - self.last > PAUSE {
             self.turned = [0.0; 2];
@@ -51,10 +52,10 @@ pub(super) fn held(state: &State) -> ModifiersState {
     state.input.keyboard.as_ref().map(|keyboard| keyboard.modifier_state()).unwrap_or_default()
 }
 
-/// The shortcut of a button, the wheel or a swipe, unless the window under the pointer has the shortcuts for itself.
+/// The shortcut of a button, the wheel or a swipe, unless the window under the pointer inhibits shortcuts.
 pub(super) fn bound_to(state: &State, held: &ModifiersState, trigger: Trigger) -> Option<Bound> {
     let bound = state.bindings.of_trigger(held, trigger, state.shell.lock().takes_input())?;
-    // Who wants the shortcuts for itself has them while the keyboard and the pointer are its own.
+    // A client that inhibits shortcuts gets them only while it has both the keyboard and the pointer.
     let focus = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
     let on = super::window_under(state);
     let focus = focus.filter(|focus| on.is_some() && state.shell.window_of(focus).map(|window| window.id) == on);
@@ -81,7 +82,7 @@ pub(super) fn pressed(state: &mut State, time: Instant, button: u32) -> bool {
 /// A wheel turned or a finger scrolled. Returns whether that was a shortcut, or a part of one.
 pub(super) fn turned(state: &mut State, time: Instant, source: ScrollSource, x: Scroll, y: Scroll) -> bool {
     let held = held(state);
-    // The question, and the list of shortcuts, are not gone past.
+    // Shortcuts must not act behind the question or the list of shortcuts.
     if state.shell.overlays().covers_all() {
         return false;
     }
@@ -105,7 +106,7 @@ pub(super) fn turned(state: &mut State, time: Instant, source: ScrollSource, x: 
     is_ours
 }
 
-/// How far that is, in parts of a step.
+/// The scrolled distance in parts of a step (120 is a step).
 fn parts(source: ScrollSource, scroll: Scroll) -> f64 {
     let length = match source {
         ScrollSource::Wheel | ScrollSource::WheelTilt => NOTCH_DISTANCE,

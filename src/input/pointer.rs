@@ -1,4 +1,4 @@
-//! The pointer: motion, buttons, scrolling, and what lies under it.
+//! The pointer: motion, buttons, scrolling, and the surface under it.
 
 use smithay::backend::input::{Axis, AxisRelativeDirection, AxisSource, ButtonState};
 use smithay::input::pointer::{AxisFrame, ButtonEvent, MotionEvent, RelativeMotionEvent};
@@ -21,22 +21,21 @@ use upbeat_timing::time::{Clock, Instant};
 #[derive(Debug, Default)]
 pub struct Held {
     buttons: Vec<u32>,
-    /// Those whose press no client was given: it must not see the release either.
+    /// Buttons whose press was not sent to a client: their release must not be sent either.
     swallowed: Vec<u32>,
 }
 
 impl Held {
-    /// Whether any button is down.
     pub fn any(&self) -> bool {
         !self.buttons.is_empty()
     }
 
-    /// Buttons that another device pressed are the pointer's from now on.
+    /// Adds buttons that a tablet tool pressed: the tool is the pointer from now on.
     pub(super) fn take_over(&mut self, buttons: impl Iterator<Item = u32>) {
         self.buttons.extend(buttons);
     }
 
-    /// Nobody hears of it when those are released that are down. Returns those that a client was given.
+    /// The releases of all buttons that are down will be sent to no client. Returns the buttons whose press was sent.
     pub(super) fn swallow_all(&mut self) -> Vec<u32> {
         let given = self.buttons.iter().copied().filter(|button| !self.swallowed.contains(button)).collect();
         self.swallowed.clone_from(&self.buttons);
@@ -52,20 +51,20 @@ pub fn moved(state: &mut State, time: Instant, delta: Point<f64, Logical>, raw: 
     move_within_constraint(state, time, from, from + delta);
 }
 
-/// The device says where the pointer is.
+/// The device reports an absolute position.
 pub fn moved_to(state: &mut State, time: Instant, position: Point<f64, Logical>) {
     let from = super::pointer_position(state);
     let position = bounded(position);
     if constraint::is_locked(state) {
-        // Where it would be is not said; how far it would have moved is.
+        // A locked pointer sends no position, but how far it would have moved.
         let delta = position - from;
         send_relative(state, time, delta, delta);
     }
     move_within_constraint(state, time, from, position);
 }
 
-/// The client that has the pointer puts it at `place` (surface coordinates) of one of its surfaces; where that is not seen
-/// nothing happens.
+/// The client that has the pointer warps it to `place` (surface coordinates) of one of its surfaces. Has no effect if
+/// that place is not visible.
 pub fn warped(state: &mut State, surface: &WlSurface, place: Point<f64, Logical>) {
     let has_pointer = state.input.pointer.current_focus().is_some_and(|focus| focus.id().same_client_as(&surface.id()));
     if !has_pointer || drag::holds_pointer(state) || constraint::is_locked(state) {
@@ -92,7 +91,7 @@ fn move_within_constraint(state: &mut State, time: Instant, from: Point<f64, Log
     match constraint::allowed(state, from, to) {
         Some(position) => set_position(state, time, on_an_output(state, position)),
         None => {
-            // Locked in place: the relative motion is all there is.
+            // Locked in place: there is only the relative motion.
             if !behind::holds_relative(state) {
                 state.input.pointer.clone().frame(state);
             }
@@ -106,7 +105,7 @@ fn move_within_constraint(state: &mut State, time: Instant, from: Point<f64, Log
 fn on_an_output(state: &State, position: Point<f64, Logical>) -> Point<f64, Logical> {
     let Some((output, _)) = output::usable_area(state, Some(position)) else { return position };
     let area = output::geometry(&output).to_f64();
-    // The far edges belong to the next output, or to nothing.
+    // The right and bottom edges belong to the next output, or to none.
     let last = area.loc + area.size.to_point();
     let below = |value: f64, first: f64, end: f64| value.clamp(first, (end - 1.0 / 256.0).max(first));
     Point::from((below(position.x, area.loc.x, last.x), below(position.y, area.loc.y, last.y)))
@@ -139,13 +138,13 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     output::input(state, InputKind::Motion, focus.as_ref(), time);
 }
 
-/// Whoever has the pointer is about to be told what happened at `time`.
+/// Sends the exact time of the pointer event that follows.
 pub(super) fn tell_time(state: &State, time: Instant) {
     state.tell_time(Timed::Pointer, state.input.pointer.current_focus().as_ref(), time);
 }
 
-/// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client, and of the input
-/// method, which types into them.
+/// The surface that the pointer would be on at `position`. While popups hold a grab, only surfaces of their client and
+/// of the input method, which types into them.
 pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
     let hit = super::under(state, position)?;
     match state.shell.grabbing_popup().filter(|_| !state.shell.lock().takes_input()) {
@@ -157,20 +156,20 @@ pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
     }
 }
 
-/// Picks the focus again if what lies under the standing pointer has changed.
+/// Updates the focus if the surface under the standing pointer has changed.
 pub fn refresh_focus(state: &mut State) {
     if drag::holds_pointer(state) || state.input.pointer.is_grabbed() || state.input.tools.silence_pointer() {
         return;
     }
     let on = state.input.pointer.current_focus();
     if on.is_some_and(|on| scrolling::moves(state, &on)) {
-        // It is told when it rests: a client that sleeps while we scroll would be woken by every refresh.
+        // Updated when the view rests: otherwise every refresh would wake a client that sleeps while its view scrolls.
         return;
     }
     refresh_focus_now(state);
 }
 
-/// The same, also while a view moves under the pointer.
+/// Like [`refresh_focus`], but also while a view moves under the pointer.
 pub fn refresh_focus_now(state: &mut State) {
     if drag::holds_pointer(state) || state.input.pointer.is_grabbed() || state.input.tools.silence_pointer() {
         return;
@@ -243,7 +242,7 @@ fn press(state: &mut State, time: Instant, button: u32) {
     deliver(state, time, button, ButtonState::Pressed, serial);
 }
 
-/// A press outside the client whose popups hold a grab ends the grab and does nothing else.
+/// A press outside the client whose popups hold a grab ends the grab and has no other effect.
 fn dismisses_popups(state: &mut State) -> bool {
     if !state.shell.has_popup_grab() || pick(state, super::pointer_position(state)).is_some() {
         return false;
@@ -325,5 +324,5 @@ pub fn scrolled(state: &mut State, time: Instant, source: ScrollSource, horizont
     pointer.frame(state);
 }
 
-/// A thousand turns of the wheel at once: Smithay adds these up in an `i32`.
+/// A thousand turns of the wheel at once: the sum in Smithay is an `i32`, which must not overflow.
 const V120_LIMIT: i32 = 120 * 24 * 1000;

@@ -1,4 +1,5 @@
-//! The pointer is taken away from its client: nothing is dropped, and buttons that are down do nothing until they come up.
+//! Takes the pointer away from its client: dragged data is not dropped, and buttons that are down have no effect until
+//! their release.
 
 use smithay::backend::input::ButtonState;
 use smithay::input::pointer::{ButtonEvent, MotionEvent};
@@ -9,7 +10,7 @@ use crate::state::State;
 use crate::surface::foresight::Device;
 use upbeat_timing::time::Instant;
 
-/// Ends its grab on no surface, and keeps the releases that follow.
+/// Ends the pointer's grab while it is on no surface, and swallows the releases that follow.
 pub(super) fn let_go(state: &mut State, now: Instant) {
     behind::forget(state);
     foresight::left(state, Device::Pointer);
@@ -21,12 +22,12 @@ pub(super) fn let_go(state: &mut State, now: Instant) {
         serial: SERIAL_COUNTER.next_serial(),
         time: now.as_wayland_millis(),
     };
-    // On nothing when the grab ends: what is dragged between clients would be dropped there.
+    // First move it off any surface: dragged data would be dropped there when the grab ends.
     pointer.motion(state, None, &event);
     pointer.frame(state);
     pointer.unset_grab(state, SERIAL_COUNTER.next_serial(), now.as_wayland_millis());
-    // Nobody is there to hear it. Smithay ends the grab of a press when nothing is down: one that it took for down for ever
-    // would hold the seat with the next click.
+    // There is no client to get these releases. But Smithay ends the grab of a press only when no button is down; a
+    // button that it believed to be down for ever would keep the grab of the next click.
     for button in given {
         let (serial, time) = (SERIAL_COUNTER.next_serial(), now.as_wayland_millis());
         pointer.button(state, &ButtonEvent { serial, time, button, state: ButtonState::Released });

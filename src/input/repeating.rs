@@ -1,4 +1,4 @@
-//! Shortcuts that are done again and again while their key is held, as often as keys are repeated.
+//! Repeats a shortcut while its key is held, at the repeat rate of keys.
 
 use super::{KeyboardId, acting};
 use crate::bindings::{Action, Bound};
@@ -6,7 +6,7 @@ use crate::output::{self, InputKind};
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// A key that is held.
+/// A shortcut whose key is held.
 #[derive(Debug)]
 pub(super) struct Repeating {
     key: (KeyboardId, u32),
@@ -17,7 +17,7 @@ pub(super) struct Repeating {
 }
 
 impl Repeating {
-    /// A key went down at `at` that does something so many times a second, after so many milliseconds.
+    /// A key with a shortcut went down at `at`. `rate`: repetitions a second, after `delay` milliseconds.
     pub fn new(key: (KeyboardId, u32), bound: Bound, at: Instant, (rate, delay): (i32, i32)) -> Option<Self> {
         let Bound { action, when_locked, .. } = bound;
         let next = at + Span::from_millis(i64::from(delay));
@@ -26,21 +26,22 @@ impl Repeating {
     }
 }
 
-/// A key went down or up: only the one that went down last is repeated, and only while it is.
+/// A key went down or up: only the key that went down last repeats, and only while it is held.
 pub(super) fn stop(state: &mut State, key: (KeyboardId, u32), pressed: bool) {
     state.input.keyboards.repeating.take_if(|repeating| pressed || repeating.key == key);
 }
 
-/// Does again what is due. Returns when the next is.
+/// Repeats the shortcut if it is due. Returns when the next repetition is.
 pub fn attend(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
+    // A lock must also stop a shortcut whose key is still held.
     let is_locked = state.shell.lock().takes_input();
     state.input.keyboards.repeating.take_if(|repeating| is_locked && !repeating.when_locked);
     let repeating = state.input.keyboards.repeating.as_mut()?;
     if repeating.next > now {
         return Some(repeating.next);
     }
-    // One that was held up is not made up for.
+    // Missed repetitions are not made up for.
     repeating.next = now + repeating.every;
     let (next, action) = (repeating.next, repeating.action.clone());
     output::input(state, InputKind::Key, None, now);

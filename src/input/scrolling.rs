@@ -1,7 +1,7 @@
-//! Input that moves views ([`surface::scroll`](crate::surface::scroll)) instead of going to their clients.
+//! Input that moves scroll views ([`surface::scroll`](crate::surface::scroll)) instead of going to their clients.
 //!
-//! Of views that lie inside of each other the innermost moves that can, this way; it is chosen when a gesture begins and has
-//! all of it. What nobody takes goes to the client, as ever, until the gesture ends.
+//! Of nested views the innermost one that can move in this direction is chosen when a gesture begins, and gets all of
+//! that gesture. A gesture that moves no view goes to the client as usual, until it ends.
 
 use smithay::reexports::wayland_server::Weak;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -15,22 +15,22 @@ use crate::surface::scroll::{Inputs, moved_by};
 use upbeat_timing::scroll::{Movement, NOTCH_PARTS, WHEEL_TURN, Way};
 use upbeat_timing::time::{Instant, Span};
 
-/// A wheel that was not turned for so long is turned anew: whoever lies below the pointer by then has it.
+/// After this pause a wheel begins a new gesture, for the view that is under the pointer then.
 const WHEEL_PAUSE: Span = Span::from_millis(300);
 
-/// Who has the gesture that is under way.
+/// The scroll gesture in progress.
 #[derive(Debug, Default)]
 pub struct Scrolling(Option<Gesture>);
 
 #[derive(Debug)]
 struct Gesture {
     input: Inputs,
-    /// The view that it moves; `None`: it is its client's.
+    /// The view that it moves; `None`: it goes to the client.
     view: Option<Weak<WlSurface>>,
     last: Instant,
 }
 
-/// A wheel turned or a finger scrolled. Returns whether that moved a view: then it is nobody else's.
+/// A wheel turned or a finger scrolled. Returns whether that moved a view: then it is not sent to the client.
 pub(super) fn take(state: &mut State, time: Instant, source: ScrollSource, x: Scroll, y: Scroll) -> bool {
     let input = match source {
         ScrollSource::Finger => Inputs::FINGER,
@@ -52,7 +52,7 @@ pub(super) fn take(state: &mut State, time: Instant, source: ScrollSource, x: Sc
         state.input.scrolling.0 = Some(Gesture { input, view: owner, last: time });
     }
     let Some(view) = view else { return false };
-    // It makes nobody's client busy: it is ours.
+    // No surface is named, because no client has to answer this input.
     output::input(state, InputKind::Scroll, None, time);
     let movement = match input {
         _ if lifted => Movement::LetGo,
@@ -70,7 +70,7 @@ fn distance(input: Inputs, scroll: Scroll) -> f64 {
     }
 }
 
-/// The innermost view around what the pointer or a finger is on that this input can move this way.
+/// The innermost view around `focus` that this input can move in this direction.
 fn choose(state: &State, focus: Option<WlSurface>, input: Inputs, way: Way) -> Option<WlSurface> {
     around(focus).find(|surface| {
         let view = state.surfaces.get(surface).and_then(|entry| entry.scroll());
@@ -78,21 +78,21 @@ fn choose(state: &State, focus: Option<WlSurface>, input: Inputs, way: Way) -> O
     })
 }
 
-/// A finger on `surface` has gone this way. Returns the view that it drags from now on.
+/// A finger on `surface` has moved. Returns the view that it drags from now on.
 pub(super) fn drag(state: &mut State, time: Instant, surface: WlSurface, way: Way) -> Option<WlSurface> {
     let view = choose(state, Some(surface), Inputs::DRAG, way)?;
-    // It goes on from here: what it took to tell a drag from a tap is not made up for.
+    // The view follows from here: the distance that was needed to tell a drag from a tap is not made up for.
     dragged(state, time, &view, Way::default());
     Some(view)
 }
 
-/// A finger that drags a view has gone on.
+/// A finger that drags a view has moved.
 pub(super) fn dragged(state: &mut State, time: Instant, view: &WlSurface, way: Way) {
     output::input(state, InputKind::Touch, None, time);
     scrolling::ask_at(state, view, time, Movement::Pull(way));
 }
 
-/// A finger that dragged a view was lifted; or it never was one.
+/// A finger that dragged a view was lifted or `cancelled`.
 pub(super) fn dropped(state: &mut State, time: Instant, view: &WlSurface, cancelled: bool) {
     output::input(state, InputKind::Touch, None, time);
     scrolling::ask_at(state, view, time, Movement::LetGo);
@@ -101,26 +101,26 @@ pub(super) fn dropped(state: &mut State, time: Instant, view: &WlSurface, cancel
     }
 }
 
-/// A surface, and those that it is a subsurface of.
+/// A surface and its ancestors.
 fn around(surface: Option<WlSurface>) -> impl Iterator<Item = WlSurface> {
     std::iter::successors(surface, compositor::get_parent)
 }
 
-/// Whether `surface` is a view, or lies in one.
+/// Whether `surface` is a scroll view, or lies in one.
 pub(super) fn is_in_view(state: &State, surface: &WlSurface) -> bool {
     around(Some(surface.clone()))
         .any(|surface| state.surfaces.get(&surface).is_some_and(|entry| entry.scroll().is_some()))
 }
 
-/// Whether `surface` moves with a view.
+/// Whether `surface` moves with a scroll view now.
 pub(super) fn moves(state: &State, surface: &WlSurface) -> bool {
     around(Some(surface.clone())).any(|surface| {
         state.surfaces.get(&surface).and_then(|entry| entry.scroll()).is_some_and(|view| view.is_active())
     })
 }
 
-/// Somebody put a finger on something, pressed something, or looks elsewhere: whatever moves by itself stops. Returns whether
-/// anything did.
+/// Stops views in motion, because the user touched or pressed something, or the focus moved. Returns whether there were
+/// any.
 pub(super) fn stop(state: &mut State, time: Instant, stops: Stops) -> bool {
     let moving = |entry: &&crate::surface::Entry| {
         let stops = |view: &crate::surface::scroll::Scrolled| stops == Stops::All || view.is_thrown();

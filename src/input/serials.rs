@@ -1,9 +1,9 @@
-//! The serials of recent actions: what a client shows to prove that a person asked for a move, a resize, a popup grab
-//! or the focus of another window. Releases count too: many menus open when the button comes up.
+//! The serials of recent user actions: with one of them a client proves that the user asked for a move, a resize, a
+//! popup grab or the focus of another window. Releases count too, since many menus open when the button is released.
 
 use smithay::utils::Serial;
 
-/// How many are remembered. A client answers within a few events; a person does not act more often meanwhile.
+/// How many are remembered. A client answers within a few events, and the user does not act more often meanwhile.
 const REMEMBERED: usize = 16;
 
 /// A ring of the latest serials of keys, buttons and fingers.
@@ -14,13 +14,11 @@ pub struct ActionSerials {
 }
 
 impl ActionSerials {
-    /// Remembers one more, forgets the oldest.
     pub fn push(&mut self, serial: Serial) {
         self.ring[self.next] = Some(serial);
         self.next = (self.next + 1) % REMEMBERED;
     }
 
-    /// Whether it is among the remembered ones.
     pub fn contains(&self, serial: Serial) -> bool {
         self.ring.contains(&Some(serial))
     }

@@ -1,6 +1,6 @@
-//! Whose the shortcuts are: ours, unless the surface with the keyboard wants them for itself. The user takes them back, or
-//! gives them again, with one that stays ours. The keys for other virtual terminals stay too; under a lock and in the
-//! overview nobody else has any.
+//! Shortcut inhibition (`zwp_keyboard_shortcuts_inhibit_v1`): a surface with the keyboard may want shortcuts for
+//! itself. The user can take them back or give them again, by a shortcut that always works. The keys for other virtual
+//! terminals always work, too. Under a lock and in the overview no client can inhibit shortcuts.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use crate::bindings::{Action, Bound};
 use crate::state::State;
 
-/// Who wants the shortcuts, by surface.
+/// The inhibitors, by surface.
 #[derive(Debug, Default)]
 pub struct Inhibitors(HashMap<ObjectId, Inhibitor>);
 
 #[derive(Debug)]
 struct Inhibitor {
     resource: ZwpKeyboardShortcutsInhibitorV1,
-    /// The user has not taken them back.
+    /// The user has not taken the shortcuts back.
     is_active: bool,
 }
 
@@ -30,19 +30,17 @@ impl Inhibitor {
 }
 
 impl Inhibitors {
-    /// Whether the surface has one.
     pub fn has(&self, surface: &ObjectId) -> bool {
         self.0.contains_key(surface)
     }
 
-    /// The surface has the shortcuts whenever it has the keyboard.
+    /// From now on the surface gets the shortcuts while it has the keyboard.
     pub fn add(&mut self, surface: ObjectId, resource: ZwpKeyboardShortcutsInhibitorV1) {
         let inhibitor = Inhibitor { resource, is_active: true };
         inhibitor.tell();
         self.0.insert(surface, inhibitor);
     }
 
-    /// It does not want them any more.
     pub fn remove(&mut self, surface: &ObjectId, resource: &ZwpKeyboardShortcutsInhibitorV1) {
         if self.0.get(surface).is_some_and(|inhibitor| inhibitor.resource == *resource) {
             self.0.remove(surface);
@@ -50,8 +48,9 @@ impl Inhibitors {
     }
 }
 
-/// Whether a shortcut is ours, where `focus` has the keyboard. Else the key is for that surface.
+/// Whether a shortcut is carried out while `focus` has the keyboard. If not, the key goes to that surface.
 pub(super) fn is_ours(state: &State, focus: Option<&WlSurface>, bound: &Bound) -> bool {
+    // A client must never keep the user from another virtual terminal.
     if matches!(bound.action, Action::SwitchTerminal(_)) {
         return true;
     }

@@ -1,11 +1,12 @@
-//! Fingers that mean the session and no window: three or more on a touchpad, and one that comes in from an edge of a screen.
+//! Swipes that are the session's own: three or more fingers on a touchpad, and a finger that comes in from an edge of
+//! an output.
 //!
-//! What a swipe means is decided when it has gone far enough; what it took until then is not made up for. One that comes in from
-//! an edge is its client's until that moment, and is taken from it then (`wl_touch.cancel`). Fingers that rest on what moves by
-//! itself stop it.
+//! The meaning of a swipe is decided after a short distance, which is not made up for. A swipe from an edge belongs to
+//! the client until then, and is then taken from it (`wl_touch.cancel`). Fingers that rest while
+//! workspaces, columns or the overview move stop that motion.
 //!
-//! A swipe on a touchpad that has a shortcut has that done, once, and nothing else: which shortcut is decided by the
-//! number of fingers, the way that they take, and the modifiers that are held.
+//! A touchpad swipe with a shortcut triggers it once and has no other effect. The number of fingers, the direction and
+//! the held modifiers select the shortcut.
 
 use smithay::utils::{Logical, Point, Rectangle};
 
@@ -19,41 +20,41 @@ use crate::shell::workspaces::Screen;
 use crate::state::State;
 use upbeat_timing::time::Instant;
 
-/// So many fingers on a touchpad mean the session.
+/// Swipes of so many fingers on a touchpad are the session's own.
 const FINGERS: u32 = 3;
-/// How far fingers go before it is decided what they mean, in logical pixels.
+/// The distance after which the meaning of a swipe is decided, in logical pixels.
 const DECIDED: f64 = 8.0;
-/// How far they go until a shortcut is done, in the coordinates of pointer motion: a third of the way to the next workspace, so that
-/// fingers that only rest do nothing.
+/// The distance after which a shortcut is triggered, in the coordinates of pointer motion: a third of the way to the
+/// next workspace, so that resting fingers trigger none.
 const SHORTCUT_WAY: f64 = 100.0;
-/// How wide the strip is along the edges of a screen from which a finger comes in, in logical pixels: about what a fingertip
-/// covers there.
+/// The width of the strip along the edges of an output where a finger comes in, in logical pixels: about the part that
+/// a fingertip covers there.
 const EDGE: f64 = 16.0;
 
-/// Which swipes are the session's.
+/// Which swipes are the session's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gestures {
-    /// Those of three and more fingers on a touchpad.
+    /// Swipes of three and more fingers on a touchpad.
     pub touchpad: bool,
-    /// Those from the edges of a touch screen.
+    /// Swipes from the edges of a touch screen.
     pub edges: bool,
 }
 
-/// What fingers on a touchpad do.
+/// The state of a touchpad swipe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Swiping {
-    /// Nothing that is ours.
+    /// None, or a client's.
     #[default]
     No,
-    /// Something; they have gone so far.
+    /// The session's own, not decided yet. `way`: the distance so far.
     Undecided { fingers: u32, way: Point<f64, Logical> },
-    /// They have a shortcut, which is not done yet; they have gone so far.
+    /// It has a shortcut that is not triggered yet. `way`: the distance so far.
     Shortcut { trigger: Trigger, way: Point<f64, Logical> },
-    /// What they do is ours, whatever it comes to.
+    /// The session's own until it ends, even if it has no effect.
     Ours,
 }
 
-/// Where fingers go that have taken this way.
+/// The main direction of `way`.
 fn towards(way: Point<f64, Logical>) -> Turned {
     match (way.x.abs() >= way.y.abs(), way.x >= 0.0, way.y >= 0.0) {
         (true, true, _) => Turned::Right,
@@ -63,7 +64,7 @@ fn towards(way: Point<f64, Logical>) -> Turned {
     }
 }
 
-/// How far that is along `towards`.
+/// How far `way` goes in direction `towards`.
 fn length(way: Point<f64, Logical>, towards: Turned) -> f64 {
     match towards {
         Turned::Right => way.x,
@@ -78,7 +79,7 @@ fn shortcut(state: &State, trigger: Trigger) -> Option<Bound> {
     mouse::bound_to(state, &mouse::held(state), trigger)
 }
 
-/// Whether any swipe of so many fingers has a shortcut now. The question, and the list of shortcuts, are not gone past.
+/// Whether any swipe of so many fingers has a shortcut now. There is none behind the question or the list of shortcuts.
 fn have_shortcut(state: &State, fingers: u32) -> bool {
     let is_busy = state.shell.overlays().covers_all() || super::drag::is_active(state);
     let all = [Turned::Up, Turned::Down, Turned::Left, Turned::Right];
@@ -86,7 +87,7 @@ fn have_shortcut(state: &State, fingers: u32) -> bool {
     swiped.is_some_and(|swiped| all.into_iter().any(|way| shortcut(state, Trigger::Swipe(swiped, way)).is_some()))
 }
 
-/// Fingers have gone far enough to say what they mean: a shortcut, or what such swipes always do.
+/// Decides the meaning of a swipe: a shortcut, or the usual effect.
 fn decide(state: &mut State, at: Instant, screen: Screen, fingers: u32, way: Point<f64, Logical>) -> Swiping {
     let trigger = Swiped::by(fingers).map(|swiped| Trigger::Swipe(swiped, towards(way)));
     if let Some(trigger) = trigger.filter(|trigger| shortcut(state, *trigger).is_some()) {
@@ -100,7 +101,7 @@ fn decide(state: &mut State, at: Instant, screen: Screen, fingers: u32, way: Poi
     Swiping::Ours
 }
 
-/// Fingers that have a shortcut have gone this way: it is done once they are far enough.
+/// Triggers the shortcut of a swipe once the fingers have gone far enough.
 fn go_on(state: &mut State, trigger: Trigger, way: Point<f64, Logical>) -> Swiping {
     let Trigger::Swipe(_, towards) = trigger else { return Swiping::Ours };
     if length(way, towards) < SHORTCUT_WAY {
@@ -118,12 +119,12 @@ fn screen_at(state: &State, place: Point<f64, Logical>) -> Option<(Screen, Recta
     Some((state.shell.workspaces().screen(&output.name())?, output::geometry(&output)))
 }
 
-/// Whether nobody else has all input.
+/// Whether no lock, question or drag takes all input.
 fn is_free(state: &State) -> bool {
     !state.shell.lock().takes_input() && !state.shell.overlays().covers_all() && !super::drag::is_active(state)
 }
 
-/// Fingers on a touchpad did something. Returns whether that is ours.
+/// A touchpad gesture came in. Returns whether it is the session's own.
 pub(super) fn heard(state: &mut State, at: Instant, gesture: Gesture) -> bool {
     let screen = screen_at(state, super::pointer_position(state)).map(|(screen, _)| screen);
     let Some(screen) = screen else { return false };
@@ -134,7 +135,7 @@ pub(super) fn heard(state: &mut State, at: Instant, gesture: Gesture) -> bool {
             let stops = swipes::stop(state, screen, Fingers::OnTouchpad, at);
             (if stops { Swiping::Ours } else { Swiping::No }, stops)
         }
-        // They begin to move.
+        // The fingers begin to move.
         (Gesture::HoldEnd { cancelled: true }, Swiping::Ours) => (Swiping::Ours, true),
         (Gesture::SwipeBegin { .. }, Swiping::Ours) => (Swiping::Ours, true),
         (Gesture::SwipeBegin { fingers }, _) if is_for_us(fingers) || have_shortcut(state, fingers) => {
@@ -173,7 +174,7 @@ pub(super) fn heard(state: &mut State, at: Instant, gesture: Gesture) -> bool {
     is_ours
 }
 
-/// The edge of a screen at which a finger went down, if swipes from it are ours.
+/// The edge of an output at which a finger went down, if swipes from edges are on.
 pub(super) fn edge_at(state: &State, place: Point<f64, Logical>) -> Option<Edge> {
     if !state.input.gestures.edges || !is_free(state) {
         return None;
@@ -184,7 +185,7 @@ pub(super) fn edge_at(state: &State, place: Point<f64, Logical>) -> Option<Edge>
     distances.into_iter().find(|(_, distance)| *distance < EDGE).map(|(edge, _)| edge)
 }
 
-/// A finger went down at an edge of a screen. Returns whether it stopped what moved there, and has it.
+/// A finger went down at an edge. Returns whether it stopped a motion there, which it then holds.
 pub(super) fn stops(state: &mut State, at: Instant, place: Point<f64, Logical>) -> bool {
     let Some((screen, _)) = screen_at(state, place) else { return false };
     let stops = swipes::stop(state, screen, Fingers::OnScreen, at);
@@ -194,8 +195,8 @@ pub(super) fn stops(state: &mut State, at: Instant, place: Point<f64, Logical>) 
     stops
 }
 
-/// A finger that went down at `edge` has gone this `way` since. `None`: not far enough to say whose it is. Else whether it is
-/// ours from now on.
+/// A finger that went down at `edge` has gone this `way` since. `None`: not far enough to decide. Otherwise whether it
+/// is the session's own from now on.
 pub(super) fn comes_in(
     state: &mut State,
     at: Instant,

@@ -1,4 +1,4 @@
-//! Switches of the computer itself: their fixed meaning, and their shortcuts.
+//! The lid and tablet-mode switches: their fixed effect, and their shortcuts.
 
 use super::event::Switch;
 use super::{acting, mouse};
@@ -6,16 +6,16 @@ use crate::bindings::{Toggled, Trigger};
 use crate::output::power;
 use crate::state::State;
 
-/// The name of a connector to a screen that is built in begins so.
+/// Prefixes of the connector names of built-in panels.
 const BUILT_IN: [&str; 3] = ["eDP", "LVDS", "DSI"];
 
-/// Whether the output of this name is built into the computer.
+/// Whether the output of this name is a built-in panel.
 pub fn is_built_in(output: &str) -> bool {
     BUILT_IN.iter().any(|prefix| output.starts_with(prefix))
 }
 
-/// A switch was switched. A closed lid darkens the screens that are built in; libinput itself silences the keyboard and
-/// the touchpad behind a folded screen. A shortcut is done besides, whichever window has the shortcuts for itself.
+/// A closed lid switches built-in panels off; libinput itself disables the keyboard and the touchpad behind a folded
+/// panel. A shortcut is carried out as well, even if a window inhibits shortcuts.
 pub fn switched(state: &mut State, switch: Switch, on: bool) {
     tracing::info!(?switch, on, "switched");
     if switch == Switch::Lid {

@@ -1,31 +1,31 @@
-//! `Alt+Tab`: goes through the windows that are seen, the one used last first, while the modifier is held.
+//! `Alt+Tab`: steps through the visible windows while the modifier is held, the one used last first.
 //!
-//! Each step gives a window the focus at once: whoever only wants the window before has it as soon as any key is answered. Who
-//! goes on, or holds the modifier for a moment, sees all of them beside each other, live and with their titles
-//! ([`overview`]), and may choose by arrows, pointer or finger as well. A minimised window comes back when the modifier is let
-//! go: stepping past it leaves it minimised.
+//! Each step focuses a window at once, so that a single step is as fast as any key. On a second step, or when the
+//! modifier is held for a moment, all windows are shown beside each other, live and with their titles ([`overview`]);
+//! the user may then also choose by arrows, pointer or finger. A minimised window is restored when the modifier is
+//! released: stepping past it leaves it minimised.
 
 use crate::shell::overview;
 use crate::shell::{self, WindowId};
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// How long the modifier is held before the windows are shown beside each other: longer than it takes to press and let go.
+/// How long the modifier is held before the windows are shown beside each other: longer than a press and release take.
 const SHOWN_AFTER: Span = Span::from_millis(250);
 
 /// The window switcher, while its modifier is held.
 #[derive(Debug)]
 pub(super) struct Switcher {
-    /// Topmost first, as they were when it began.
+    /// The windows in the order of their last use when the switcher began, the latest first.
     order: Vec<WindowId>,
     chosen: usize,
-    /// When they are to be shown; `None`: that was tried.
+    /// When the windows are to be shown beside each other; `None` after that was tried.
     shown_at: Option<Instant>,
-    /// They were shown. While a window is dragged, and in the overview, they are not.
+    /// They were shown. They are not while a window is dragged, nor in the overview.
     was_shown: bool,
 }
 
-/// Chooses the next window of the order in which they lay when the switcher began.
+/// Chooses the next window in the order at the beginning of the switcher.
 pub(super) fn step(state: &mut State, backwards: bool) {
     let was_left = |switcher: &mut Switcher| switcher.was_shown && !state.shell.overlays().are_switched();
     state.input.keyboards.switcher.take_if(was_left);
@@ -38,7 +38,7 @@ pub(super) fn step(state: &mut State, backwards: bool) {
         switcher.order.retain(|id| shell.is_there(*id));
     }
     let count = switcher.order.len();
-    // Where no window has the focus, since all of them are minimised, the first step is to the first of them.
+    // If all windows are minimised and none has the focus, the first step goes to the first of them.
     let is_first = !goes_on && shell.focused().is_none();
     if count == 0 || count == 1 && !is_first {
         return;
@@ -47,7 +47,7 @@ pub(super) fn step(state: &mut State, backwards: bool) {
     switcher.chosen = (switcher.chosen + step) % count;
     let chosen = switcher.order[switcher.chosen];
     if goes_on {
-        // Windows that were only passed go back to where they lay.
+        // Windows that were only stepped past return to their place in the stack.
         let bottom_to_top: Vec<WindowId> = switcher.order.iter().rev().copied().collect();
         state.shell.put_in_order(&bottom_to_top);
     }
@@ -59,7 +59,7 @@ pub(super) fn step(state: &mut State, backwards: bool) {
     }
 }
 
-/// Shows all of them beside each other, the chosen one marked.
+/// Shows all windows beside each other, the chosen one marked.
 fn show(state: &mut State) {
     let Some(switcher) = &mut state.input.keyboards.switcher else { return };
     switcher.shown_at = None;
@@ -71,7 +71,7 @@ fn show(state: &mut State) {
     }
 }
 
-/// Shows what is to be shown by now. Returns when there will be something.
+/// Shows the windows if that is due. Returns when it will be due.
 pub fn attend(state: &mut State) -> Option<Instant> {
     let at = state.input.keyboards.switcher.as_ref()?.shown_at?;
     if at > state.clock.now() {
@@ -81,12 +81,12 @@ pub fn attend(state: &mut State) -> Option<Instant> {
     None
 }
 
-/// The modifier is not held any more: what is chosen by then has the focus.
+/// The modifier was released: the chosen window keeps the focus.
 pub(super) fn end(state: &mut State) {
     let Some(switcher) = state.input.keyboards.switcher.take() else { return };
     overview::end_switching(state);
     let chosen = switcher.order.get(switcher.chosen).copied().filter(|_| !switcher.was_shown);
-    // It was chosen without the windows being shown beside each other.
+    // The windows were not shown beside each other, so a minimised one is still to be restored here.
     if let Some(chosen) = chosen.filter(|chosen| state.shell.is_minimised(*chosen)) {
         shell::activate(state, Some(chosen));
     }

@@ -1,6 +1,5 @@
-//! Presses on the titles above columns: the left button and a finger choose a window, the middle button closes it. And on the
-//! title bars of windows that float: they go with the pointer or the finger, fill the screen after two presses, and a cross
-//! closes them.
+//! Presses on titles. Titles above columns: the left button and a finger choose a window, the middle button closes it.
+//! Title bars of floating windows: a drag moves the window, a double press maximises it, and a cross closes it.
 
 use smithay::utils::{Logical, Point};
 
@@ -12,7 +11,7 @@ use upbeat_timing::time::{Instant, Span};
 
 /// Linux event code of the middle button.
 const BUTTON_MIDDLE: u32 = 0x112;
-/// Two presses are one gesture within this time, as toolkits have it, and within so many logical pixels.
+/// Two presses are a double press within this time, as in toolkits, and within so many logical pixels.
 const TWICE: Span = Span::from_millis(400);
 const NEAR: f64 = 5.0;
 
@@ -24,14 +23,14 @@ pub(super) struct Last {
     point: Point<f64, Logical>,
 }
 
-/// What a press was.
+/// The place that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pressed {
-    /// Nothing of this.
+    /// No title.
     Elsewhere,
-    /// On a title.
+    /// A title; the press is used up.
     Title,
-    /// On a title bar: the window goes along.
+    /// A title bar: a drag of the window may begin.
     Bar(WindowId),
 }
 
@@ -70,6 +69,6 @@ fn bar_pressed(state: &mut State, press: Last) -> Pressed {
         return Pressed::Title;
     }
     state.input.last_on_bar = Some(press);
-    // One hand at a time moves windows.
+    // Only one drag at a time.
     if drag::may_begin(state) { Pressed::Bar(press.window) } else { Pressed::Title }
 }

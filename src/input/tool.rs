@@ -1,49 +1,46 @@
-//! What the tool of a graphics tablet does.
+//! Events of graphics tablet tools.
 
 use smithay::backend::input::TabletToolDescriptor;
 use smithay::utils::{Logical, Point};
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
-/// What a tool did, and how it is held.
+/// An event of a tool, with its position and axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolEvent {
-    /// At which tablet.
     pub tablet: TabletDescriptor,
-    /// Which tool.
     pub tool: TabletToolDescriptor,
-    /// Where it is (global logical coordinates).
+    /// Global logical coordinates.
     pub position: Point<f64, Logical>,
-    /// What has changed of how it is held.
+    /// The axes that have changed.
     pub axes: Axes,
-    /// What it did.
     pub action: ToolAction,
 }
 
-/// What has changed of how a tool is held; `None` for what has not.
+/// The axes of a tool; `None` for axes that have not changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Axes {
-    /// 0 to 1.
+    /// From 0 to 1.
     pub pressure: Option<f64>,
     /// 0 to 1, from the tablet.
     pub distance: Option<f64>,
     /// Degrees from the vertical, in x and y.
     pub tilt: Option<(f64, f64)>,
-    /// Degrees clockwise.
+    /// In degrees, clockwise.
     pub rotation: Option<f64>,
-    /// -1 to 1.
+    /// From -1 to 1.
     pub slider: Option<f64>,
-    /// Degrees and clicks.
+    /// In degrees and in clicks.
     pub wheel: Option<(f64, i32)>,
 }
 
-/// What a tool did.
+/// The kind of a tool event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolAction {
-    /// It came near.
+    /// The tool came near the tablet.
     Enter,
-    /// It went away.
+    /// The tool left the tablet.
     Leave,
-    /// It moved, or is held differently.
+    /// It moved, or other axes changed.
     Move,
     /// Its tip touched the tablet (`true`) or was lifted.
     Tip(bool),

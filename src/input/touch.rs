@@ -1,4 +1,4 @@
-//! Fingers. A touch belongs to the surface that it went down on until it is lifted.
+//! Touch. A touch point belongs to the surface that it went down on until it is lifted.
 
 use smithay::input::touch::{DownEvent, MotionEvent, UpEvent};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -18,12 +18,12 @@ use crate::surface::foresight::Device;
 use upbeat_timing::scroll::Way;
 use upbeat_timing::time::{Clock, Instant};
 
-/// A finger that went further than this drags: less is a tap that was not quite still.
+/// A finger that moved further than this drags; less is an unsteady tap (logical pixels).
 const SLOP: f64 = 8.0;
 /// More fingers than a screen reports.
 const MAX_TOUCHES: usize = 32;
 
-/// A finger that its client was told of: the serial of its `down`, and its place in surface coordinates.
+/// A finger that its client knows: the serial of its `down`, and its place in surface coordinates.
 pub(super) struct ToldFinger {
     pub slot: u32,
     pub serial: Serial,
@@ -31,7 +31,7 @@ pub(super) struct ToldFinger {
     pub place: Point<f64, Logical>,
 }
 
-/// The fingers whose clients hear of them. A finger that drags a window, a view or data is none.
+/// The fingers whose events clients get; not fingers that drag a window, a view or data.
 pub(super) fn told_fingers(state: &State) -> impl Iterator<Item = ToldFinger> {
     let is_cancelled = matches!(state.input.drag, Some(drag::DragSource::Touch(_)));
     let down = state.input.touches.down.iter().filter(move |_| !is_cancelled);
@@ -45,7 +45,6 @@ fn bounded(position: Point<f64, Logical>) -> Point<f64, Logical> {
     Point::from((coordinate_f64(position.x), coordinate_f64(position.y)))
 }
 
-/// A finger touched.
 pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
     let touches = &state.input.touches.down;
     if touches.len() >= MAX_TOUCHES || touches.iter().any(|touch| touch.slot == slot) {
@@ -54,7 +53,7 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     let position = bounded(position);
     let wakes = state.input.waking.takes();
     if touch_drag::carrier(state).is_some() {
-        // Its client would hear of its end alone, or of nothing but its beginning.
+        // The drag's grab swallows `down` events: a client would get an `up` without a `down`, or the other way round.
         let touch = Touch::untold(slot, SERIAL_COUNTER.next_serial(), position);
         state.input.touches.down.push(touch);
         return;
@@ -75,7 +74,7 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     let focus = pick(state, position).filter(|_| !taken);
     let serial = SERIAL_COUNTER.next_serial();
     let swallowed = taken || focus.is_none() && state.shell.has_popup_grab();
-    // Two fingers are a gesture of the client's.
+    // Only for the first finger: two fingers are a gesture of the client's.
     let start = state.input.touches.down.is_empty().then_some(position);
     state.input.touches.down.iter_mut().for_each(|touch| (touch.start, touch.edge) = (None, None));
     let untold = Touch::untold(slot, serial, position);
@@ -98,7 +97,6 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     state.input.touch.clone().down(state, focus, &event);
 }
 
-/// A finger moved.
 pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
     let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return };
     let before = std::mem::replace(&mut touch.position, bounded(position));
@@ -121,7 +119,7 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
     }
 }
 
-/// Whether a finger moves what is ours: one that stopped it, or that came in from an edge.
+/// Whether a finger is a swipe of the session's own: it stopped a motion, or came in from an edge.
 fn swipe(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical>) -> bool {
     let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return false };
     let (position, swipes) = (touch.position, touch.swipes);
@@ -145,10 +143,10 @@ fn swipe(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical
     is_ours
 }
 
-/// Whether a finger drags a view, which is decided when it has gone far enough to mean it.
+/// Whether a finger drags a scroll view, which is decided after some distance.
 fn drag_view(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical>) -> bool {
     let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return false };
-    // What is dragged goes along with the finger: the view goes the other way.
+    // The document goes along with the finger, so the view goes the other way.
     let way = |from: Point<f64, Logical>, to: Point<f64, Logical>| Way { x: from.x - to.x, y: from.y - to.y };
     let position = touch.position;
     if let Some(view) = touch.drags.clone() {
@@ -206,12 +204,12 @@ pub fn frame(state: &mut State) {
     state.input.touch.clone().frame(state);
 }
 
-/// All touches count for nothing; what they drag between clients is dropped on nobody.
+/// Cancels all touches. Data that a finger drags is not dropped on any client.
 pub fn cancel(state: &mut State) {
     let time = state.clock.now();
     let carrier = state.input.touches.down.iter().find(|touch| carries(state, touch.slot));
     if let Some((slot, location)) = carrier.map(|touch| (touch_slot(touch.slot), touch.position)) {
-        // Smithay drops it on what it was on last.
+        // First move it off any surface, because Smithay drops the data on the last one.
         let event = MotionEvent { slot, location, time: time.as_wayland_millis() };
         state.input.touch.clone().motion(state, None, &event);
     }

@@ -1,7 +1,7 @@
-//! The finger that carries data from client to client.
+//! Drag-and-drop by a finger.
 //!
-//! As with the pointer (`behind`), a target that does not read is told nothing of motion until it reads on:
-//! what others make happen would fill its socket.
+//! As with the pointer (`behind`), a target that does not read its events gets no motion until it reads on. Otherwise a
+//! drag that another client began could fill its socket.
 
 use smithay::input::touch::MotionEvent;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -18,18 +18,18 @@ use crate::state::State;
 use crate::surface::foresight::Device;
 use upbeat_timing::time::{Clock, Instant};
 
-/// The finger that drags something between clients: where it is.
+/// The position of the finger that drags data.
 pub(super) fn carrier(state: &State) -> Option<Point<f64, Logical>> {
     let touches = &state.input.touches.down;
     touches.iter().find(|touch| carries(state, touch.slot)).map(|touch| touch.position)
 }
 
-/// A finger begins to carry: no client was told where it is.
+/// A finger begins a drag: no client knows its position yet.
 pub(super) fn begin(state: &mut State) {
     state.input.touches.carried_to = ToldTarget::default();
 }
 
-/// The finger that drags something between clients lets go of it, and of its client: nothing is dropped.
+/// Ends the drag by a finger, which also leaves its client: nothing is dropped.
 pub(super) fn cancel(state: &mut State) {
     let carrier = state.input.touches.down.iter().position(|touch| carries(state, touch.slot));
     let Some(index) = carrier else { return };
@@ -38,15 +38,15 @@ pub(super) fn cancel(state: &mut State) {
     let (slot, location) = (touch_slot(touch.slot), touch.position);
     let event = MotionEvent { slot, location, time: state.clock.now().as_wayland_millis() };
     let handle = state.input.touch.clone();
-    // Smithay drops it on what it was on last.
+    // First move it off any surface, because Smithay drops the data on the last one.
     handle.motion(state, None, &event);
     handle.unset_grab(state);
 }
 
-/// What a finger drags between clients goes along with it, over whatever lies there.
+/// The finger moved: the data goes along, over the surface at its position.
 pub(super) fn carry(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
     let focus = pick(state, position);
-    // It is nobody's hand any more.
+    // The finger belongs to no surface during the drag, so its motion is not predicted.
     foresight::left(state, Device::Touch(slot));
     output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
     if !is_held_back(state, &focus) {
@@ -57,7 +57,7 @@ pub(super) fn carry(state: &mut State, time: Instant, slot: u32, position: Point
     }
 }
 
-/// Whether the target is not told of motion for now.
+/// Whether motion is not sent to the target for now.
 fn is_held_back(state: &mut State, focus: &Focus) -> bool {
     let told = &mut state.input.touches.carried_to;
     let is_same = |surface: &WlSurface| told.surface.as_ref() == Some(surface);
@@ -66,7 +66,7 @@ fn is_held_back(state: &mut State, focus: &Focus) -> bool {
     is_behind
 }
 
-/// Tells the target where the finger is. A client that has no room for it is no target until it has.
+/// Sends the finger's position to the target. A client without room in its socket is no target until it has room.
 fn tell(state: &mut State, time: Instant, slot: u32, location: Point<f64, Logical>, focus: Focus) {
     let told = &mut state.input.touches.carried_to;
     let is_there = focus.is_some();
@@ -78,7 +78,7 @@ fn tell(state: &mut State, time: Instant, slot: u32, location: Point<f64, Logica
     state.input.touch.clone().motion(state, focus, &event);
 }
 
-/// A target that was not told where the finger is may have read on.
+/// Sends the position that was held back, if the target has read on.
 pub fn catch_up(state: &mut State) {
     if !state.input.touches.carried_to.is_owed {
         return;
@@ -93,7 +93,7 @@ pub fn catch_up(state: &mut State) {
     }
 }
 
-/// The finger is lifted: before the drop its target is told where.
+/// The finger is lifted: sends the position that was held back before the drop.
 pub(super) fn catch_up_before_drop(state: &mut State, time: Instant, slot: u32) {
     if !state.input.touches.carried_to.is_owed || !carries(state, slot) {
         return;

@@ -1,4 +1,4 @@
-//! Whether a person types, and into which client. The keys may go to an input method, and come from it.
+//! Whether the user is typing, and into which client. Keys may pass through an input method.
 
 use smithay::input::keyboard::{KeyboardHandle, Keycode, Keysym};
 use smithay::reexports::wayland_server::Resource;
@@ -8,7 +8,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use crate::state::State;
 use upbeat_timing::time::{Clock, Instant, Span};
 
-/// Between two keys of a person who types without a pause.
+/// The longest time between two keys of a user who types without a pause.
 const TYPING: Span = Span::from_millis(500);
 
 /// The client that a key was pressed for last.
@@ -18,8 +18,8 @@ pub(super) struct TypedInto {
     at: Instant,
 }
 
-/// A key that gives `symbol` went down for the client that has the keyboard. A modifier alone types nothing: it may be the first
-/// key of a shortcut.
+/// A key with `symbol` was pressed for the client with the keyboard. A modifier alone does not count as typing: it may
+/// begin a shortcut.
 pub(super) fn note(state: &mut State, handle: &KeyboardHandle<State>, symbol: Keysym, at: Instant) {
     if !symbol.is_modifier_key() {
         let client = handle.current_focus().and_then(|focus| focus.client());
@@ -27,7 +27,7 @@ pub(super) fn note(state: &mut State, handle: &KeyboardHandle<State>, symbol: Ke
     }
 }
 
-/// The same for the key of a code, as the keymap in force has it.
+/// Like [`note`], for a key code in the keymap in force.
 pub(super) fn note_code(state: &mut State, handle: &KeyboardHandle<State>, code: Keycode, at: Instant) {
     let symbol = handle.with_xkb_state(state, |context| {
         let xkb = context.xkb().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -36,12 +36,12 @@ pub(super) fn note_code(state: &mut State, handle: &KeyboardHandle<State>, code:
     symbol.into_iter().for_each(|symbol| note(state, handle, symbol, at));
 }
 
-/// A shortcut was done: a window that opens now is what the person wants.
+/// A shortcut was carried out: a window that opens now may take the focus.
 pub(super) fn ended(state: &mut State) {
     state.input.typed_into = None;
 }
 
-/// Whether a person types into the client of `surface`: a key was pressed for it a moment ago.
+/// Whether the user is typing into the client of `surface`: a key was pressed for it a moment ago.
 pub(super) fn is_into(state: &State, surface: &WlSurface) -> bool {
     let Some(typed_into) = &state.input.typed_into else { return false };
     let is_its = surface.client().is_some_and(|client| client.id() == typed_into.client);

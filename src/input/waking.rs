@@ -1,32 +1,32 @@
-//! Outputs that are off, and what lights them: that is for nobody.
+//! Switching outputs on by input. That input is not sent to any client.
 //!
-//! Off by a shortcut, they are lit by the next input. Off by a message or a protocol, whoever switched them off lights them, and
-//! hears that somebody is there by an idle notification. What is pressed, touched or moved to see something again is no input for
-//! what cannot be seen, and neither is its release.
+//! Outputs that a shortcut switched off are switched on by the next input. Outputs that a message or a protocol
+//! switched off stay off; the client that did so gets an idle notification and switches them on. A press, touch or
+//! motion that is meant to wake the screen, and its release, must not act on a window that the user could not see.
 
 use crate::input::event::{Gesture, InputEvent};
 use crate::output::power::{self, LitBy};
 use crate::state::State;
 
-/// Input that lights outputs, and is not for anybody.
+/// Input that switches outputs on.
 #[derive(Debug, Default)]
 pub struct Waking {
-    /// Somebody was told that nobody does anything, and hears of the next input.
+    /// A client got an idle notification and waits for the next input.
     pub(super) is_awaited: bool,
-    /// The event at hand lights outputs.
+    /// The present event switches outputs on.
     lights: bool,
-    /// So did the beginning of a gesture that goes on.
+    /// The present gesture began with such an event.
     gesture: bool,
 }
 
 impl Waking {
-    /// Whether what is pressed now is nobody's, and its release with it.
+    /// Whether the present press and its release are sent to no client.
     pub(super) const fn takes(&self) -> bool {
         self.lights
     }
 }
 
-/// Somebody uses the seat. Lights what was switched off until then; returns whether there is no more to be done about it.
+/// There is user activity: switches outputs on that wait for it. Returns whether the event is used up.
 pub(super) fn used(state: &mut State, event: &InputEvent) -> bool {
     let wakes = event.wakes();
     let is_awaited = state.input.waking.is_awaited || power::waits_for(state, LitBy::Input);
@@ -37,7 +37,7 @@ pub(super) fn used(state: &mut State, event: &InputEvent) -> bool {
     let waking = &mut state.input.waking;
     waking.lights = lights;
     match event {
-        // It is remembered what is down.
+        // Not used up, because these handlers keep track of pressed keys, buttons and fingers.
         InputEvent::Key { .. } | InputEvent::Button { .. } | InputEvent::TouchDown { .. } => false,
         InputEvent::Gesture { gesture, .. } => {
             let is_nobodys = lights || waking.gesture;
@@ -48,14 +48,14 @@ pub(super) fn used(state: &mut State, event: &InputEvent) -> bool {
     }
 }
 
-/// Nothing can be seen, since nobody wants it to be.
+/// Whether all outputs are off on purpose.
 fn is_dark(state: &State) -> bool {
     let mut outputs = state.outputs.states().peekable();
     outputs.peek().is_some() && outputs.all(|output| !output.is_on()) && power::wanted(state).is_empty()
 }
 
 impl Gesture {
-    /// Whether it is over.
+    /// Whether the gesture ends.
     const fn ends(&self) -> bool {
         matches!(self, Gesture::SwipeEnd { .. } | Gesture::PinchEnd { .. } | Gesture::HoldEnd { .. })
     }

@@ -1,25 +1,24 @@
-//! Which of a surface's last frames answered a callback, and which came between.
+//! Tells whether a client draws only after frame callbacks, or also between them.
 //!
-//! What is held for its refresh holds up all that follows it. A client that also draws when nobody asks it (a browser whose
-//! page moves by a timer of its own) would lose those frames:
+//! A frame that is held back until its refresh also holds back every later frame. A client that draws without a
+//! callback too (a browser whose page moves by a timer of its own) would lose those later frames:
 //!
 //! ```text
-//!  called ──► frame, held for k+2 ·········· k+2
-//!                     └─ 17 ms: another frame, for k+1 by its own clock, waits behind it
+//!  callback ──► frame, held for k+2 ········ k+2
+//!                     └─ 17 ms: another frame, meant for k+1 by the client's own clock, waits behind it
 //! ```
 
-/// Of the last 32 frames so many may have come unasked, by chance, for the others to be held.
+/// Frames may still be held if at most this many of the last 32 came without a callback: so few come by chance.
 const MOST_UNASKED: u32 = 3;
 
-/// The last 32 frames of a surface.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked {
-    /// A bit for each, set if nobody had asked for it; the newest is the lowest.
+    /// One bit for each of the last 32 frames, set if the frame answered no callback; the newest is the lowest.
     unasked: u32,
 }
 
 impl Asked {
-    /// A frame was committed; `asked`: it answers a callback.
+    /// A frame was committed. `asked`: it answers a callback.
     pub const fn note(&mut self, asked: bool) {
         self.unasked = self.unasked << 1 | !asked as u32;
     }

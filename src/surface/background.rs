@@ -1,4 +1,4 @@
-//! What of the background behind a surface its client wants to be seen blurred (`ext_background_effect_v1`): double-buffered.
+//! The region behind a surface that is drawn blurred (`ext_background_effect_v1`): double-buffered state.
 
 use std::sync::Arc;
 
@@ -7,21 +7,22 @@ use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::utils::{Logical, Rectangle};
 use smithay::wayland::compositor::{Cacheable, RectangleKind, RegionAttributes};
 
-/// Rectangles that are blurred each by itself; of more, what is around them: each costs some pictures of its size.
+/// Rectangles of a region that are blurred separately. A region with more of them is replaced by its bounding box,
+/// because each rectangle costs several render passes over its area.
 pub const MOST_BLURRED: usize = 16;
 
-/// Rectangles in surface coordinates, each with its name for damage tracking.
+/// Rectangles in surface coordinates, each with the element id that damage tracking uses.
 pub type Blurred = Arc<[(Id, Rectangle<i32, Logical>)]>;
 
-/// What is wanted of the background behind a surface.
+/// The effects on the background behind a surface.
 #[derive(Clone, Debug, Default)]
 pub struct Background {
-    /// Where it is blurred, if anywhere.
+    /// The blurred region; `None` without blur.
     pub blurred: Option<Blurred>,
 }
 
 impl PartialEq for Background {
-    /// Whether it was set once: what is set anew has other names.
+    /// Compares the allocation: a region that is set again has new element ids, so it differs.
     fn eq(&self, other: &Self) -> bool {
         match (&self.blurred, &other.blurred) {
             (Some(these), Some(those)) => Arc::ptr_eq(these, those),
@@ -31,11 +32,10 @@ impl PartialEq for Background {
 }
 
 impl Background {
-    /// Blurred in `region`.
     pub fn blurred_in(region: &RegionAttributes) -> Self {
         let mut rects: Vec<Rectangle<i32, Logical>> = Vec::new();
         for (kind, rect) in &region.rects {
-            // Apart from each other: what is blurred twice is seen to be.
+            // The rectangles must not overlap: an area that is blurred twice looks different.
             let rest = Rectangle::subtract_rects_many_in_place(std::mem::take(&mut rects), [*rect]);
             rects = rest;
             if matches!(kind, RectangleKind::Add) && !rect.is_empty() {
@@ -81,7 +81,7 @@ mod tests {
             for point in (0..60).flat_map(|x| (0..60).map(move |y| (x, y))) {
                 let times = blurred.iter().filter(|rect| rect.contains(point)).count();
                 prop_assert!(times <= 1, "{:?} is blurred {} times", point, times);
-                // Of very many rectangles it is what is around them.
+                // With too many rectangles the blurred region is the bounding box.
                 prop_assert!(!region.contains(point) || times == 1, "{:?}", point);
                 prop_assert!(blurred.len() <= 1 || region.contains(point) == (times == 1), "{:?}", point);
             }

@@ -1,8 +1,8 @@
-//! The buffers that a surface is drawn into: where they lie, and how many its client could draw into.
+//! The buffers of a surface: in which memory they lie, and how many its client can draw into.
 //!
-//! What is counted are the client's `wl_buffer`s of the same size. A client that makes one for each frame and destroys it
-//! right after (Firefox does) has one or two at any time and could have as many as it likes: buffers that were never seen
-//! before tell it from one that takes its own in turn.
+//! The count is that of the client's `wl_buffer`s of the same size. A client that makes a buffer for each frame and
+//! destroys it right after (Firefox does) has one or two at any time, but can have as many as it likes. It is
+//! recognised because its buffers were never seen before, while other clients cycle through a few.
 
 use smithay::backend::renderer::buffer_dimensions;
 use smithay::reexports::wayland_server::backend::ObjectId;
@@ -10,45 +10,45 @@ use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::wayland::dmabuf::get_dmabuf;
 
-/// A client's buffers are counted with its first commits and then once in so many: it may make new ones at any time.
+/// A client's buffers are counted once in so many commits, because it may make new ones at any time.
 const COUNT_EVERY: u64 = 64;
-/// The first count: by then a client has what it starts with.
+/// The commit at which buffers are counted first: by then a client has made its initial buffers.
 const FIRST_COUNT: u64 = 4;
-/// Buffers that are remembered: nobody takes more in turn.
+/// Buffers that are remembered: no client cycles through more.
 const REMEMBERED: usize = 8;
-/// So many buffers in a row that were not seen before: each frame gets one of its own.
+/// After so many unknown buffers in a row the client is taken to make a new buffer for each frame.
 const MADE_EACH_TIME: u32 = 12;
 
-/// Where a client's buffers lie.
+/// The memory that a client's buffers lie in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferMemory {
-    /// In memory shared with the client. Some have two buffers, and end when neither is free.
+    /// Shared memory (`wl_shm`). Some clients have two buffers and exit when neither is free.
     #[default]
     Shared,
-    /// In a device's. Who finds none free makes another, or waits.
+    /// Device memory (a dma-buf). A client with no free buffer allocates another or waits.
     Device,
 }
 
-/// What is known of the buffers that a surface is drawn into.
+/// The buffers of one surface.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    /// Where the newest lies.
+    /// The memory of the newest buffer.
     pub memory: BufferMemory,
-    /// How many were attached so far: the number of the newest frame.
+    /// Buffers attached so far; also the number of the newest frame.
     pub attached: u64,
     counted: usize,
-    /// The newest, in a ring.
+    /// The buffers attached last, as a ring.
     newest: [Option<ObjectId>; REMEMBERED],
     unknown_in_a_row: u32,
 }
 
 impl Buffers {
-    /// How many its client can draw into, as far as is known.
+    /// How many buffers the client can draw into, as far as is known.
     pub fn count(&self) -> usize {
         if self.unknown_in_a_row >= MADE_EACH_TIME { self.counted.max(REMEMBERED) } else { self.counted }
     }
 
-    /// `buffer` was attached. Returns how many there are that could have taken its place.
+    /// Notes that `buffer` was attached. Returns [`count`](Self::count).
     pub fn attach(&mut self, display: &DisplayHandle, buffer: &WlBuffer) -> usize {
         self.attached += 1;
         self.memory = if get_dmabuf(buffer).is_ok() { BufferMemory::Device } else { BufferMemory::Shared };
@@ -69,7 +69,7 @@ impl Buffers {
     }
 }
 
-/// The buffers of a client that are as large as `buffer`, itself included.
+/// Counts the client's buffers that are as large as `buffer`, itself included.
 fn alternatives(display: &DisplayHandle, buffer: &WlBuffer) -> usize {
     let (Some(wanted), Some(client)) = (buffer_dimensions(buffer), buffer.client()) else { return 0 };
     let mut buffers = Vec::new();

@@ -1,4 +1,4 @@
-//! What happens between a client's commit and Smithay's: does the update have a reason to wait?
+//! Handles `wl_surface.commit` before Smithay does, and decides whether the update has to wait.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
@@ -23,14 +23,14 @@ use crate::state::State;
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Clock, Instant};
 
-/// Updates that may wait before the one that is being committed by a client that runs ahead, if its callbacks are to be
-/// answered at once: that one is about to be latched.
+/// Updates that may wait in front of a new one while callbacks of a client that runs ahead are still answered at once:
+/// that update is about to be latched.
 const MOST_BEFORE_COMMIT: usize = 1;
 
-/// Looks at the pending state of a commit before Smithay does, and puts a gate in front of an update that has to wait.
+/// Reads the pending state of a commit and puts a gate in front of an update that has to wait.
 ///
-/// This is no pre-commit hook of Smithay's: a hook would have to be registered anew with each commit to stay in its place
-/// among the others.
+/// This is not a pre-commit hook of Smithay's, because a hook would have to be registered again with each commit to
+/// keep its place among the other hooks.
 pub fn before(state: &mut State, surface: &WlSurface) {
     let content = guard::with_states(surface, content);
     let attached = if let Content::Attached(buffer) = &content { Some(buffer.clone()) } else { None };
@@ -87,11 +87,11 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     let is_plain = !has_moment && !replay && !brings && !synchronised;
     if let Some(entry) = state.surfaces.get_mut(surface) {
         let acknowledges = std::mem::take(&mut entry.acknowledges);
-        // What has to wait is opened by a latch, for its own refresh.
+        // An update that waits is opened by a latch, for its own refresh, so it is not plain.
         entry.plain = is_plain && !acknowledges && fences.is_empty() && entry.queue.is_empty();
     }
     if synchronised {
-        // It waits for its parent; the protocols say that fifo and time stamps do not apply to it. Fences do.
+        // It waits for its parent. By their protocols fifo and commit timing do not apply to it; fences do.
         hold_parent(state, surface, fences);
         return;
     }
@@ -111,15 +111,15 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Shows `buffer` from now on; how many its client has for that.
+/// Notes that `buffer` is attached. Returns how many buffers the client can draw into.
 fn attach(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) -> usize {
     state.drawn(surface, buffer);
     let State { surfaces, display_handle, .. } = state;
     surfaces.get_mut(surface).map_or(0, |entry| entry.attach(display_handle, buffer))
 }
 
-/// Whether a commit brings content that synchronised subsurfaces have committed. What a synchronised one brings, and what is
-/// its `own`, its parent will.
+/// Whether the commit applies content that synchronised subsurfaces have committed. For a synchronised surface, its
+/// `own` content and that of its subsurfaces is noted at the parent, whose commit will apply it.
 fn brings_content(state: &mut State, surface: &WlSurface, own: bool, synchronised: bool) -> bool {
     let Some(entry) = state.surfaces.get_mut(surface) else { return false };
     let brings = std::mem::take(&mut entry.brings);
@@ -130,8 +130,8 @@ fn brings_content(state: &mut State, surface: &WlSurface, own: bool, synchronise
     brings
 }
 
-/// The update before is applied if only its refresh held it back: its client draws without being called back. Of the buffers
-/// that are held on our own account one is enough, and some clients end when none is free.
+/// Applies the previous update if only its refresh held it back: its client draws without callbacks. The compositor
+/// holds at most one buffer of a client for its own purposes, because some clients exit when no buffer is free.
 fn apply_held(state: &mut State, surface: &WlSurface) {
     let held = state.surfaces.get_mut(surface).and_then(|entry| entry.open_next(RefreshIndex(u64::MAX)));
     if held.is_some() {
@@ -139,7 +139,7 @@ fn apply_held(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Numbers the commit and notes what it owes.
+/// Numbers the commit and records its feedback, release point and limits.
 fn number(
     state: &mut State,
     surface: &WlSurface,
@@ -147,8 +147,9 @@ fn number(
     bound: Option<BoundCommit>,
     synchronised: bool,
 ) {
-    // One that a part has for its window's next frame does not count as waiting: where a window has a thousand parts, a frame
-    // of all of them waits for its refresh while the next one is told of.
+    // The first commit of a synchronised subsurface does not count against the client's limit of waiting updates: in a
+    // window with a thousand subsurfaces, a frame of all of them waits for its refresh while the next frame is already
+    // committed.
     let waits = !synchronised || state.surfaces.get(surface).is_some_and(|entry| entry.outstanding.any());
     let client = surface.client().filter(|_| waits);
     let held = client.and_then(|client| guard::hold(&state.display_handle, &client, Kind::WaitingUpdates));
@@ -160,12 +161,12 @@ fn number(
         let feedback = Feedback { presentation, frames, ..Feedback::default() };
         *states.cached_state.get::<UpdateNumber>().pending() =
             entry.outstanding.commit(content, release, feedback, held);
-        // Only a subsurface's state is ever committed by somebody else.
+        // Only a subsurface's state is ever committed by another surface's commit.
         (states.role == Some("subsurface")).then(|| Lasting::pending(states))
     });
 }
 
-/// A synchronised subsurface's unfinished buffer holds its parent's update.
+/// An unfinished buffer of a synchronised subsurface holds the parent's update.
 fn hold_parent(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn AcquireFence>>) {
     if fences.is_empty() {
         return;
@@ -175,7 +176,7 @@ fn hold_parent(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn Acqui
     fence::watch(state, surface, fences, &gate);
 }
 
-/// The client runs ahead: it may be called back for the next frame while this one waits.
+/// Makes the pending callbacks answerable now: the client runs ahead and may draw its next frame while this one waits.
 fn free_callbacks(state: &mut State, surface: &WlSurface) {
     let callbacks = guard::with_states(surface, |states| {
         std::mem::take(&mut states.cached_state.get::<SurfaceAttributes>().pending().frame_callbacks)

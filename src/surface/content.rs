@@ -1,4 +1,4 @@
-//! What a surface shows, apart from where: its applied buffer and how that is cut and scaled.
+//! The content of a surface: its applied buffer, and how that is cropped, scaled and turned.
 
 use smithay::backend::renderer::utils::{Buffer, DamageSnapshot, OpaqueRegions};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -10,35 +10,31 @@ use super::opacity::Opacity;
 use super::showing;
 use super::tree::{Place, find_downward};
 
-/// The content of one surface. It holds on to the client's buffer.
+/// The content of one surface. It keeps the client's buffer from being released.
 #[derive(Debug)]
 pub struct SurfaceContent {
-    /// Whose.
     pub surface: WlSurface,
-    /// The buffer.
     pub buffer: Buffer,
-    /// Its size in its own pixels.
+    /// In the buffer's own pixels.
     pub buffer_size: Size<i32, BufferCoords>,
-    /// `wl_surface.set_buffer_scale`.
     pub buffer_scale: i32,
-    /// `wl_surface.set_buffer_transform`.
     pub buffer_transform: Transform,
-    /// What of the buffer is shown, in surface coordinates before scaling.
+    /// The part of the buffer that is shown, in surface coordinates before scaling.
     pub source: Rectangle<f64, Logical>,
-    /// How large it is shown.
+    /// The size on screen, in surface coordinates.
     pub size: Size<i32, Logical>,
-    /// What of it is opaque, in surface coordinates.
+    /// The opaque region, in surface coordinates.
     pub opaque: OpaqueRegions<i32, Logical>,
-    /// How much of it its client lets be seen, 0 to 1.
+    /// The client's opacity factor (`wp_alpha_modifier_v1`), 0 to 1.
     pub opacity: f32,
-    /// Where its client wants the background behind it blurred, in surface coordinates.
+    /// The region behind the surface that is blurred, in surface coordinates.
     pub blurred: Option<Blurred>,
-    /// What changed with which commit.
+    /// The damage of each of the last commits.
     pub damage: DamageSnapshot<i32, BufferCoords>,
 }
 
 impl SurfaceContent {
-    /// What `surface` shows by its applied state; `None` where it has no content.
+    /// The content in the applied state of `surface`; `None` without a buffer.
     pub fn of(surface: &WlSurface, states: &SurfaceData) -> Option<Self> {
         let data = showing::of(states)?;
         let cut = data.cut()?;
@@ -57,7 +53,7 @@ impl SurfaceContent {
         })
     }
 
-    /// All that the tree below `root` shows, topmost first, with where each surface lies in the root's coordinates.
+    /// The contents of the tree below `root`, topmost first, each with its place in the root's coordinates.
     pub fn of_tree(root: &WlSurface) -> Vec<(Self, Place)> {
         let mut found = Vec::new();
         find_downward(root, &mut |surface, states, place| {

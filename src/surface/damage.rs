@@ -1,13 +1,13 @@
-//! Damage of few rectangles: more of them than any program has cost more to look at than the pixels between them.
+//! Limits the damage rectangles of an update: very many of them cost more time than drawing the pixels between them.
 
 use smithay::utils::Rectangle;
 use smithay::wayland::compositor::Damage;
 
-/// Rectangles of damage that one update may have, before what is around them counts: a terminal damages its lines one by
-/// one, and has a hundred or two.
+/// Damage rectangles of one update before their bounding box replaces them: a terminal damages each of its lines, and
+/// has a hundred or two.
 pub const MOST_DAMAGE: usize = 256;
 
-/// Leaves at most [`MOST_DAMAGE`] rectangles, which cover what was covered.
+/// Replaces more than [`MOST_DAMAGE`] rectangles by a bounding box of each kind.
 pub(super) fn bound(damage: &mut Vec<Damage>) {
     if damage.len() <= MOST_DAMAGE {
         return;

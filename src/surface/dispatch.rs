@@ -1,6 +1,6 @@
-//! Every request on a surface passes here, before and after Smithay sees it.
+//! Handles each request on a `wl_surface`, before and after Smithay does.
 //!
-//! Numbers are brought into range on the way (`bounds`).
+//! Coordinates and sizes are brought into range on the way (`bounds`).
 
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_region::WlRegion;
@@ -60,7 +60,7 @@ impl Dispatch<WlSurface, SurfaceUserData, State> for Handlers {
     }
 }
 
-/// What a request leaves pending that has to be bounded.
+/// Pending state of a request that has to be limited after Smithay stored it.
 enum Bounded {
     Opaque(WlRegion),
     Input(WlRegion),

@@ -1,7 +1,7 @@
-//! Acquire fences: an update whose buffer is not finished waits, and so does all that was committed after it.
+//! Acquire fences: an update whose buffer is not finished waits, and so does every later update of its surface.
 //!
-//! Anything with a descriptor that becomes readable once will do: an eventfd that a timeline point signals (explicit
-//! synchronisation), a dma-buf's own fence.
+//! A fence is any descriptor that becomes readable once: an eventfd that a timeline point signals (explicit
+//! synchronisation), or a dma-buf's own (implicit) fence.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -23,52 +23,50 @@ use upbeat_timing::time::{Clock, Instant};
 
 /// Signals once, when a buffer may be read: its descriptor becomes readable and stays so.
 pub trait AcquireFence: AsFd + std::fmt::Debug {
-    /// Tells whoever works for it by when it is wanted, where that can be told.
+    /// Tells the driver by when the buffer is needed, where the kernel supports that.
     fn hint_deadline(&self, deadline: Instant) {
         crate::backend::fence::hint_deadline(self.as_fd(), deadline);
     }
 
-    /// When it signalled, where that can be told.
+    /// When the fence signalled, if that is known.
     fn signalled_at(&self) -> Option<Instant> {
         None
     }
 
-    /// Whether it has signalled.
     fn is_signalled(&self) -> bool {
         let descriptor = self.as_fd();
         let mut wanted = [PollFd::new(&descriptor, PollFlags::IN)];
-        // A descriptor that cannot be asked would hold its surface for ever.
+        // If poll fails the fence counts as signalled; otherwise it would hold its surface for ever.
         poll(&mut wanted, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).map_or(true, |ready| ready > 0)
     }
 }
 
-/// A descriptor that becomes readable. A sync file knows when it did.
+/// A descriptor that becomes readable. If it is a sync file, the kernel knows when it signalled.
 impl AcquireFence for OwnedFd {
     fn signalled_at(&self) -> Option<Instant> {
         signal_time(self.as_fd())
     }
 }
 
-/// An eventfd that a point signals.
+/// An eventfd that a timeline point signals.
 impl AcquireFence for Arc<OwnedFd> {}
 
-/// A buffer's fences that have not signalled yet: some device draws into it. None for buffers that are in no device's
-/// memory.
+/// The unsignalled fences of a buffer that a device still draws into. Empty for buffers outside device memory.
 pub(super) fn unfinished(buffer: &WlBuffer) -> Vec<OwnedFd> {
     let Ok(dmabuf) = get_dmabuf(buffer) else { return Vec::new() };
-    // Where the kernel can, as sync files: they say when they signalled.
+    // As sync files where the kernel can export them, because these know when they signalled.
     let fence = |memory: BorrowedFd<'_>| writers(memory).or_else(|| memory.try_clone_to_owned().ok());
     dmabuf.handles().filter_map(fence).filter(|fence| !fence.is_signalled()).collect()
 }
 
-/// The next commit of `surface` waits for `fence`. For tests, which have no GPU whose fences they could wait for.
+/// Makes the next commit of `surface` wait for `fence`. For tests, which have no GPU with fences of its own.
 pub fn acquire(state: &mut State, surface: &WlSurface, fence: Box<dyn AcquireFence>) {
     if let Some(entry) = state.surfaces.get_mut(surface) {
         entry.acquire.push(fence);
     }
 }
 
-/// Takes the fences of the commit that is being made, those left out that have signalled.
+/// Takes the fences of the commit in progress that have not signalled yet.
 pub(super) fn unsignalled(state: &mut State, surface: &WlSurface) -> Vec<Box<dyn AcquireFence>> {
     let Some(entry) = state.surfaces.get_mut(surface) else { return Vec::new() };
     let mut fences = std::mem::take(&mut entry.acquire);
@@ -76,17 +74,16 @@ pub(super) fn unsignalled(state: &mut State, surface: &WlSurface) -> Vec<Box<dyn
     fences
 }
 
-/// An update that waits for fences.
 #[derive(Debug)]
 pub(super) struct Watched {
     gate: Gate,
     /// The number of its commit.
     commit: u64,
-    /// All of them, those included that have signalled.
+    /// Event sources of all its fences, signalled ones included.
     fences: Vec<RegistrationToken>,
-    /// How many have not.
+    /// How many fences have not signalled.
     left: usize,
-    /// When the last of the others did.
+    /// When the latest of the signalled fences signalled.
     finished: Option<Finished>,
 }
 
@@ -101,7 +98,7 @@ pub(super) fn watch(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn 
         let client = surface.client();
         let held = client.and_then(|client| guard::hold(&state.display_handle, &client, Kind::Descriptors));
         let token = state.loop_handle.insert_source(source, move |_, fence, state| {
-            // As long as it is waited for.
+            // Counts against the client's descriptors for as long as the source exists.
             let _held = &held;
             let now = state.clock.now();
             let told = fence.signalled_at().map(|at| Finished { at: at.min(now), at_most: false });
@@ -117,7 +114,7 @@ pub(super) fn watch(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn 
             Err(error) => {
                 let more = surface.client().and_then(|client| guard::complaint(&client, "fence"));
                 more.into_iter().for_each(|more| {
-                    tracing::error!(more, %error, "a fence cannot be waited for; its buffer is shown as it is");
+                    tracing::error!(more, %error, "cannot wait for a fence; its buffer may be shown unfinished");
                 });
                 let now = state.clock.now();
                 signalled(state, surface, gate, Finished { at: now, at_most: true });
@@ -150,13 +147,13 @@ fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate, fence: Finishe
     if entry.queue.fence_signalled(|update| update == gate) {
         state.need_when_due(surface);
     } else if is_last {
-        // A synchronised subsurface's: it is its parent's update that waits in Smithay's queue.
+        // The update of a synchronised subsurface: the parent's update waits in Smithay's queue.
         gate.open();
         state.apply_opened(surface);
     }
 }
 
-/// Nobody waits any more: the surface is gone.
+/// Stops waiting, because the surface is gone.
 pub(super) fn forget(state: &State, watches: Vec<Watched>) {
     watches.iter().for_each(|update| update.gate.open());
     for token in watches.into_iter().flat_map(|update| update.fences) {

@@ -1,24 +1,24 @@
-//! A number for what a surface shows: two buffers with the same pixels have the same one.
+//! A hash of a surface's pixels: buffers with the same pixels have the same hash.
 
 use ahash::RandomState;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::wayland::shm::with_buffer_contents;
 use std::hash::{BuildHasher, Hasher};
 
-/// Larger pictures (bytes) are not read: a 4K window of 4 bytes a pixel, which takes a few milliseconds.
+/// Larger buffers (bytes) are not read: a 4K window of 4 bytes a pixel takes a few milliseconds.
 const LARGEST: usize = 3840 * 2160 * 4;
-/// What is read at a time, bytes.
+/// Bytes that are read at a time.
 const PIECE: usize = 16 * 1024;
 
-/// A number for the pixels of `buffer`, and for how large it is and in which format; `None` if they cannot be read: it is
-/// not in shared memory, or too large.
+/// A hash of the pixels of `buffer`, its size and its format; `None` if they cannot be read: the buffer is not in
+/// shared memory, or too large.
 pub fn number_of(buffer: &WlBuffer) -> Option<u64> {
     with_buffer_contents(buffer, |start, length, data| {
         let (offset, stride) = (usize::try_from(data.offset).ok()?, usize::try_from(data.stride).ok()?);
         let height = usize::try_from(data.height).ok()?;
         let bytes = stride.checked_mul(height).filter(|bytes| *bytes <= LARGEST)?;
         let end = offset.checked_add(bytes).filter(|end| *end <= length)?;
-        // The same in every session: nobody chooses pictures to collide.
+        // Fixed seeds, the same in every session: no client gains by pictures that collide.
         let mut hasher = RandomState::with_seeds(1, 2, 3, 4).build_hasher();
         hasher.write_i32(data.width);
         hasher.write_i32(data.stride);
@@ -34,7 +34,7 @@ pub fn number_of(buffer: &WlBuffer) -> Option<u64> {
     .ok()?
 }
 
-/// Copies the bytes of a pool from `at` on.
+/// Copies `piece.len()` bytes of a pool, from offset `at` on.
 #[expect(unsafe_code, reason = "shared memory is read through a pointer: its client may write at the same time")]
 pub(super) fn read_bytes(start: *const u8, length: usize, at: usize, piece: &mut [u8]) {
     assert!(at <= length && piece.len() <= length - at, "within the pool");
@@ -43,7 +43,7 @@ pub(super) fn read_bytes(start: *const u8, length: usize, at: usize, piece: &mut
     unsafe { std::ptr::copy_nonoverlapping(start.add(at), piece.as_mut_ptr(), piece.len()) };
 }
 
-/// The same as numbers of 32 bits, which are little-endian there.
+/// Copies 32-bit words of a pool, which are little-endian there, from offset `at` on.
 #[expect(unsafe_code, reason = "shared memory is read through a pointer: its client may write at the same time")]
 pub(super) fn read_words(start: *const u8, length: usize, at: usize, words: &mut [u32]) {
     let bytes = size_of_val(words);

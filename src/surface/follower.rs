@@ -1,6 +1,8 @@
-//! Subsurfaces that are kept where a pointer is: their place in the tree follows it, not `wl_subsurface.set_position`.
+//! Subsurfaces that follow the pointer: their place in the tree is the pointer's, not that of
+//! `wl_subsurface.set_position`.
 //!
-//! Where that is, the output that shows them says at its latch (`output::scene::following`); [`tree`](super::tree) asks here.
+//! The output that shows them sets the place at its latch (`output::scene::following`); [`tree`](super::tree) reads it
+//! here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,61 +13,58 @@ use smithay::wayland::compositor::SurfaceData;
 /// How a follower is moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Means {
-    /// It is not.
+    /// It does not move: nothing leads it, or it cannot be shown.
     #[default]
     None,
-    /// With the frame, when its content is chosen.
+    /// At the latch, with the frame.
     Composed,
-    /// In the picture that is being shown, ahead of the beam.
+    /// In the buffer that is being scanned out, ahead of the beam.
     InPlace,
 }
 
-/// Hears of it.
+/// The client's protocol object of a follower.
 pub trait FollowerListener: std::fmt::Debug + Send + Sync {
-    /// It is moved like this from now on.
+    /// Tells the client how its surface is moved from now on.
     fn tell_means(&self, means: Means);
 
-    /// Whether the pointer that it follows is there.
+    /// Whether the client still has the `wl_pointer` that it follows.
     fn is_led(&self) -> bool;
 }
 
-/// A surface that follows the pointer.
 #[derive(Debug)]
 pub struct Follower {
-    /// The point that is held (surface coordinates).
+    /// The point of the surface that is kept at the pointer (surface coordinates).
     pub(super) anchor: Point<i32, Logical>,
     means: Means,
     listener: Arc<dyn FollowerListener>,
 }
 
 impl Follower {
-    /// One that nothing moves yet; `listener` is told so.
+    /// A follower that is not moved yet; sends that to `listener`.
     pub fn new(listener: Arc<dyn FollowerListener>) -> Self {
         listener.tell_means(Means::None);
         Follower { anchor: Point::default(), means: Means::None, listener }
     }
 
-    /// The point that is held (surface coordinates).
+    /// The point of the surface that is kept at the pointer (surface coordinates).
     pub const fn anchor(&self) -> Point<i32, Logical> {
         self.anchor
     }
 
-    /// Holds another point.
     pub const fn set_anchor(&mut self, anchor: Point<i32, Logical>) {
         self.anchor = anchor;
     }
 
-    /// Whether the pointer that it follows is there.
+    /// Whether the client still has the `wl_pointer` that it follows.
     pub fn is_led(&self) -> bool {
         self.listener.is_led()
     }
 
-    /// How it is moved.
     pub const fn means(&self) -> Means {
         self.means
     }
 
-    /// It is moved like this from now on.
+    /// Sets how it is moved from now on, and tells the client if that changed.
     pub fn tell(&mut self, means: Means) {
         if std::mem::replace(&mut self.means, means) != means {
             self.listener.tell_means(means);
@@ -73,12 +72,12 @@ impl Follower {
     }
 }
 
-/// Where a follower is shown from the next frame on, in its parent's coordinates; `None`: where its subsurface is.
+/// Where a follower is shown from the next frame on, in its parent's coordinates; `None`: at its subsurface's position.
 #[derive(Debug)]
 struct ShownPlace(Mutex<Option<Point<f64, Logical>>>);
 
-/// Surfaces that have such a place. Without any, nobody is asked: whoever has none is found out by a walk through all that is
-/// kept for a surface, and trees have thousands.
+/// How many surfaces have such a place. While there is none the lookup is skipped: it walks through all user data of a
+/// surface, and trees have thousands of surfaces.
 static PLACES: AtomicUsize = AtomicUsize::new(0);
 
 impl Default for ShownPlace {
@@ -94,7 +93,7 @@ impl Drop for ShownPlace {
     }
 }
 
-/// Where it is shown, if it follows.
+/// The place of a surface that follows the pointer.
 pub fn place(states: &SurfaceData) -> Option<Point<f64, Logical>> {
     if PLACES.load(Ordering::Relaxed) == 0 {
         return None;
@@ -102,7 +101,7 @@ pub fn place(states: &SurfaceData) -> Option<Point<f64, Logical>> {
     *states.data_map.get::<ShownPlace>()?.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// It is shown there. Returns whether that is another place.
+/// Sets the place. Returns whether it changed.
 pub fn set_place(states: &SurfaceData, place: Option<Point<f64, Logical>>) -> bool {
     states.data_map.insert_if_missing_threadsafe(ShownPlace::default);
     let Some(shown) = states.data_map.get::<ShownPlace>() else { return false };

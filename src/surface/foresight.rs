@@ -1,33 +1,33 @@
-//! Where the devices on a surface will be when it is seen, for clients that ask for it.
+//! Input prediction: where the devices on a surface will be when its next frame is seen, for clients that ask for it.
 //!
 //! ```text
 //!   input, each report ─► observe ─► DeviceHistory, one a device       [pure]
 //!   a frame is started ─► foresee(present) ─► PredictionListener ─► right after it the callback or the target
 //! ```
 //!
-//! A surface of which nobody asks it has no such thing, and nothing of it is followed. The wire is not known here.
+//! A surface without a prediction object has no `Foresight`, and its devices are not tracked. This module does not know
+//! the protocol.
 
 use std::sync::Arc;
 
 use upbeat_timing::input_prediction::{DeviceHistory, Predicted, Sample};
 use upbeat_timing::time::{Instant, Span};
 
-/// Devices that are followed on one surface, at most: a pointer, all the fingers of a screen and a few tools.
+/// Devices that are tracked on one surface, at most: a pointer, all the fingers on a screen and a few tools.
 const MOST_DEVICES: usize = 64;
 
-/// A device, as the client of the surface that it is on knows it.
+/// A device on a surface, with the id that the surface's client knows it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
-    /// The pointer.
     Pointer,
-    /// A finger.
+    /// A finger, by its touch id.
     Touch(u32),
     /// A tool of a graphics tablet, by the low half of its serial.
     Tool(u32),
 }
 
 impl Device {
-    /// Which sort of hand moves it.
+    /// The index of its device class in `learned`.
     const fn kind(self) -> usize {
         match self {
             Device::Pointer => 0,
@@ -37,61 +37,59 @@ impl Device {
     }
 }
 
-/// What the client wishes for.
+/// The client's prediction settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// To know the horizontal position.
+    /// The horizontal position is predicted.
     pub horizontal: bool,
-    /// To know the vertical position.
+    /// The vertical position is predicted.
     pub vertical: bool,
-    /// How far beyond the last report of a device; `None` leaves it to us.
+    /// How far beyond the last report of a device is predicted; `None`: the compositor chooses.
     pub horizon: Option<Span>,
 }
 
 /// Why a horizon is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// The client wants it so.
+    /// The client asked for it.
     Client,
-    /// Nobody should say more.
+    /// It is the furthest that can be predicted.
     Limit,
-    /// The user does not want it.
+    /// The user turned prediction off.
     Policy,
 }
 
-/// The client's end.
+/// The client's protocol object for predictions.
 pub trait PredictionListener: std::fmt::Debug {
-    /// How far beyond the last report is predicted; zero: nothing is.
+    /// Sends how far beyond the last report is predicted; zero: no prediction.
     fn tell_effective(&self, horizon: Span, why: Why);
-    /// Where `device` will be at `present` (surface coordinates).
+    /// Sends where `device` will be at `present` (surface coordinates).
     fn tell_predicted(&self, device: Device, present: Instant, predicted: Predicted);
-    /// When the tool did what is told next of it.
+    /// Sends the hardware time of the tool's next event.
     fn tell_tool_timestamp(&self, tool: u32, at: Instant);
 }
 
-/// The devices on one surface, for a client that asked to be told where they will be.
+/// The tracked devices on one surface whose client asked for predictions.
 #[derive(Debug)]
 pub struct Foresight {
-    /// Who is told.
     pub(super) listener: Arc<dyn PredictionListener>,
     wish: Wish,
-    /// Whether the user lets it be told, as far as that was found out.
+    /// Whether the user allows predictions; `None`: not known yet.
     allowed: Option<bool>,
     devices: Vec<(Device, DeviceHistory)>,
-    /// By sort, what was learned of the last one that left.
+    /// By device class, the history of the last device that left: a new device starts with its parameters.
     learned: [Option<DeviceHistory>; 3],
     told: Option<(Span, Why)>,
-    /// The frame that was told of last.
+    /// The present time of the last frame that predictions were sent for.
     foreseen: Option<Instant>,
 }
 
 impl Foresight {
-    /// The client, which is told.
     pub fn listener(&self) -> &dyn PredictionListener {
         self.listener.as_ref()
     }
 
-    /// Of a surface of which nothing was followed yet, and nothing is until it is [allowed](Self::allow).
+    /// Tracks nothing until it is [allowed](Self::allow).
     pub fn new(listener: Arc<dyn PredictionListener>) -> Self {
         let wish = Wish { horizontal: true, vertical: true, horizon: None };
         Foresight {
@@ -105,13 +103,13 @@ impl Foresight {
         }
     }
 
-    /// Changes what the client wishes for.
+    /// Changes the client's settings.
     pub fn wish(&mut self, change: impl FnOnce(&mut Wish)) {
         change(&mut self.wish);
         self.tell_effective();
     }
 
-    /// Whether the user lets it be told.
+    /// Sets whether the user allows predictions.
     pub fn allow(&mut self, allowed: bool) {
         self.allowed = Some(allowed);
         self.tell_effective();
@@ -139,12 +137,12 @@ impl Foresight {
         }
     }
 
-    /// Whether anything is followed: not where nothing is told.
+    /// Whether devices are tracked: only where predictions are sent.
     fn follows(&self) -> bool {
         self.allowed.is_some() && self.effective().0 > Span::ZERO && (self.wish.horizontal || self.wish.vertical)
     }
 
-    /// A device on the surface reported where it is (surface coordinates).
+    /// A device on the surface reported its position (surface coordinates).
     pub fn observe(&mut self, device: Device, sample: Sample) {
         if !self.follows() {
             return;
@@ -160,7 +158,7 @@ impl Foresight {
         }
     }
 
-    /// A device is not on the surface any more, or begins anew.
+    /// A device left the surface, or starts a new stroke.
     pub fn leave(&mut self, device: Device) {
         let Some(index) = self.devices.iter().position(|(followed, _)| *followed == device) else { return };
         let (_, mut history) = self.devices.swap_remove(index);
@@ -168,8 +166,8 @@ impl Foresight {
         self.learned[device.kind()] = Some(history);
     }
 
-    /// A frame is started at `now` that will be seen at `present`: its client is told where everything will be by then. Once for
-    /// a frame, however it is started.
+    /// Sends the predictions for a frame that starts at `now` and is seen at `present`; once for a frame, however it is
+    /// started.
     pub fn foresee(&mut self, present: Instant, now: Instant) {
         if self.foreseen == Some(present) {
             return;
@@ -189,7 +187,7 @@ impl Foresight {
 }
 
 impl Wish {
-    /// On an axis that is not wished for a device stays where it was.
+    /// Keeps the last position on an axis that the client did not ask for.
     fn cut(self, last: Sample, mut predicted: Predicted) -> Predicted {
         if !self.horizontal {
             (predicted.x, predicted.error_x) = (last.x, 0.0);

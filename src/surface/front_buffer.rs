@@ -1,4 +1,5 @@
-//! Surfaces whose memory is scanned out as it stands, for clients that write ahead of the beam (`upbeat_late_latch_v1`).
+//! Front-buffer rendering: clients that write into the buffer being scanned out, ahead of the beam
+//! (`upbeat_late_latch_v1`).
 //!
 //! ```text
 //!            fits                     does not any more                  acknowledged
@@ -6,8 +7,8 @@
 //!                     └ written(id) ─► the beam was there ─► light(id), or missed(id)
 //! ```
 //!
-//! What a client wishes travels with its commits ([`FrontState`]); whether it is so says the output that shows it
-//! (`output::clients::front_buffer`).
+//! The client's request travels with its commits ([`FrontState`]); the output that shows the surface decides whether it
+//! is granted (`output::clients::front_buffer`).
 
 use std::sync::Arc;
 
@@ -18,15 +19,15 @@ use crate::backend::PixelRect;
 use crate::backend::front::Scanned;
 use upbeat_timing::time::{Instant, Span};
 
-/// Writes that wait for the beam: one for the refresh that is going on, and one for the next.
+/// Writes that wait for the beam: one for the refresh in progress, and one for the next.
 const MOST_WAITING: usize = 2;
 
-/// What a client wishes to write into, as its commits say it.
+/// The client's request to write into the front buffer: double-buffered state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrontState {
-    /// The rectangle, in its buffer's pixels; none before the first request.
+    /// The rectangle in the buffer's pixels; `None` before the first request.
     pub rect: Option<PixelRect>,
-    /// Counts its requests: one that ended is not in force again by itself.
+    /// Counts the requests: a request that ended is not granted again without a new one.
     pub number: u64,
 }
 
@@ -43,62 +44,61 @@ impl Cacheable for FrontState {
 /// Why a client may not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The display cannot show it so, or nobody knows how it is scanned.
+    /// The display cannot show the buffer directly, or its scan-out timing is unknown.
     Display,
-    /// Something lies above it, or not all of it is on one screen.
+    /// Something covers it, or it is not entirely on one output.
     Covered,
-    /// It is not seen as its buffer has it: turned, scaled, see-through, on its way.
+    /// It is not shown as it is in its buffer: turned, scaled, translucent, or animated.
     Changed,
-    /// Its buffer is another one, or cannot be read.
+    /// The buffer was replaced, or cannot be read.
     Buffer,
-    /// Nothing of it is seen: the screen is off or locked.
+    /// It is not visible: the output is off or locked.
     Hidden,
 }
 
-/// When the beam reads what.
+/// When the beam reads which line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanTimes {
-    /// When line 0 of the output is read, in some refresh.
+    /// When line 0 of the output is read, in any one refresh.
     pub anchor: Instant,
     /// From one refresh to the next.
     pub interval: Span,
     /// From one line to the next.
     pub line_time: Span,
-    /// The line that the rectangle begins with.
+    /// The output line at which the rectangle begins.
     pub first_line: i32,
 }
 
-/// Tells a client.
+/// The client's protocol object of a front buffer.
 pub trait FrontListener: std::fmt::Debug + Send + Sync {
-    /// This is when the beam reads what.
+    /// Sends when the beam reads which line.
     fn tell_scan(&self, times: ScanTimes);
 
-    /// It may write into that rectangle of its buffer.
+    /// Sends that the client may write into `rect` of its buffer.
     fn tell_active(&self, serial: u32, rect: PixelRect);
 
-    /// It may not (any more).
+    /// Sends that the client may not write, or not any more.
     fn tell_inactive(&self, serial: u32, reason: Reason);
 
-    /// What it wrote was lit from then on.
+    /// Sends that write `id` was lit from `at` on.
     fn tell_light(&self, id: u32, at: Instant);
 
-    /// Nobody knows that it was seen.
+    /// Sends that write `id` is not known to have been seen.
     fn tell_missed(&self, id: u32);
 
-    /// The rectangle does not lie inside of its buffer: that is an error.
+    /// Posts a protocol error: the rectangle does not lie inside the buffer.
     fn refuse_rectangle(&self, rect: PixelRect);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// It may be activated.
     Inactive,
     Active,
-    /// Its client has not heard of that yet.
+    /// Not active any more, and the client has not acknowledged that yet.
     Revoked,
 }
 
-/// A write that the beam has not come to yet.
+/// A write that the beam has not reached yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Written {
     id: u32,
@@ -110,19 +110,18 @@ struct Written {
 pub struct FrontBuffer {
     listener: Arc<dyn FrontListener>,
     stage: Stage,
-    /// Of the newest activation; 0 before the first.
+    /// The serial of the newest activation; 0 before the first.
     serial: u32,
-    /// The request that ended.
+    /// The number of the request that ended.
     ended: u64,
-    /// What it was told last, while it is inactive.
+    /// The reason sent last, while inactive.
     told: Option<Reason>,
-    /// What was said of the beam.
+    /// The scan times sent last.
     times: Option<ScanTimes>,
     waiting: Vec<Written>,
 }
 
 impl FrontBuffer {
-    /// Of a surface that nothing is known of yet.
     pub fn new(listener: Arc<dyn FrontListener>) -> Self {
         FrontBuffer {
             listener,
@@ -135,17 +134,17 @@ impl FrontBuffer {
         }
     }
 
-    /// Whether its client may write.
+    /// Whether the client may write.
     pub fn is_active(&self) -> bool {
         self.stage == Stage::Active
     }
 
-    /// Whether `wish` may be fulfilled, as far as its client is concerned.
+    /// Whether the request `wish` may be granted, as far as the client is concerned.
     pub fn waits_for(&self, wish: FrontState) -> bool {
         self.stage == Stage::Inactive && wish.rect.is_some() && wish.number != self.ended
     }
 
-    /// It may write into `rect` of its buffer from now on.
+    /// Lets the client write into `rect` of its buffer from now on.
     pub fn activate(&mut self, rect: PixelRect, times: ScanTimes) {
         self.stage = Stage::Active;
         self.serial = self.serial.wrapping_add(1).max(1);
@@ -155,7 +154,7 @@ impl FrontBuffer {
         self.listener.tell_active(self.serial, rect);
     }
 
-    /// The beam is this much elsewhere than was said: told anew where that is more than `most`.
+    /// Sends new scan times if these differ from the last ones by more than `most`.
     pub fn correct(&mut self, times: ScanTimes, most: Span) {
         let Some(told) = self.times.filter(|_| self.is_active()) else { return };
         let interval = told.interval.as_nanos().max(1);
@@ -166,7 +165,7 @@ impl FrontBuffer {
         }
     }
 
-    /// It may not write any more.
+    /// Ends an activation: waiting writes are missed.
     pub fn revoke(&mut self, reason: Reason) {
         if self.is_active() {
             self.stage = Stage::Revoked;
@@ -176,7 +175,7 @@ impl FrontBuffer {
         }
     }
 
-    /// It cannot be activated, for this reason.
+    /// Sends why the front buffer cannot be activated, if the reason is new.
     pub fn refuse(&mut self, reason: Reason) {
         if self.stage == Stage::Inactive && self.told != Some(reason) {
             self.told = Some(reason);
@@ -184,22 +183,23 @@ impl FrontBuffer {
         }
     }
 
-    /// The wish `number` is over: its client has to ask again.
+    /// Ends request `number`: the client has to ask again.
     pub fn end_wish(&mut self, number: u64) {
         self.ended = number;
     }
 
-    /// Its client has stopped to write.
+    /// The client has stopped writing.
     pub fn acknowledge(&mut self, serial: u32) {
         if self.stage == Stage::Revoked && serial == self.serial {
             self.stage = Stage::Inactive;
         }
     }
 
-    /// It has written something, which the beam comes to at `light`; `None`: nobody knows when, or it is not seen.
+    /// The client has written. The beam reads that at `light`; `None`: the time is unknown, or the surface is hidden.
     pub fn write(&mut self, id: u32, light: Option<Instant>) {
         let Some(light) = light.filter(|_| self.is_active()) else { return self.listener.tell_missed(id) };
-        // What is not lit yet is not seen as such where more was written since; of too many the oldest is not.
+        // A newer write for the same refresh replaces an older one, which is then never seen as it was. When too many
+        // wait, the oldest counts as missed.
         let newer = Written { id, light };
         let replaced = self.waiting.iter().position(|known| known.light == light);
         let place = replaced.or_else(|| (self.waiting.len() >= MOST_WAITING).then_some(0));
@@ -210,7 +210,7 @@ impl FrontBuffer {
         self.waiting.push(newer);
     }
 
-    /// The beam has passed in one refresh of this length.
+    /// The beam has passed in a refresh of length `interval`: answers the writes for it.
     pub fn scanned(&mut self, scanned: Scanned, interval: Span) {
         let listener = &self.listener;
         self.waiting.retain(|written| {
@@ -226,7 +226,7 @@ impl FrontBuffer {
         });
     }
 
-    /// Its rectangle does not lie inside of its buffer.
+    /// Posts a protocol error: the rectangle does not lie inside the buffer.
     pub fn refuse_rectangle(&mut self, rect: PixelRect) {
         self.listener.refuse_rectangle(rect);
     }

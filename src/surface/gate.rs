@@ -1,4 +1,4 @@
-//! What holds an update back in Smithay's queue, and lets it go.
+//! A gate holds an update back in Smithay's queue (a `Blocker`) until it is opened.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

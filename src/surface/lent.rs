@@ -1,13 +1,14 @@
-//! Clients' buffers that other threads have a hold on, any of which may be the last to let go.
+//! Client buffers that other threads hold too, so that any thread may drop the last reference.
 //!
-//! Letting go of a buffer tells its client that it may draw into it again, and that is for the thread that serves clients:
-//! others would wait for it, and libwayland serves one thread at a time. What is let go elsewhere is sent home first.
+//! Dropping it sends `wl_buffer.release`, and only the thread that serves clients should do that: libwayland serves one
+//! thread at a time, so other threads would wait for it. A value that is dropped elsewhere is first sent back to that
+//! thread.
 
 use std::thread::{self, ThreadId};
 
 use calloop::channel::{Channel, Sender, channel};
 
-/// The thread that serves clients.
+/// The thread that serves clients, with a channel to it.
 #[derive(Debug)]
 pub struct Home<T> {
     thread: ThreadId,
@@ -21,22 +22,22 @@ impl<T> Clone for Home<T> {
 }
 
 impl<T> Home<T> {
-    /// The calling thread. What comes home is to be taken out of the channel, and dropped.
+    /// Names the calling thread. The caller must receive returned values from the channel and drop them.
     pub fn here() -> (Self, Channel<T>) {
         let (back, returned) = channel();
         (Home { thread: thread::current().id(), back }, returned)
     }
 
-    /// Something that is dropped here, whoever has it.
+    /// Wraps a value so that it is dropped on this thread, whichever thread drops the wrapper.
     pub fn lend(&self, what: T) -> Lent<T> {
         Lent { what: Some(what), home: self.clone() }
     }
 }
 
-/// Something that is dropped on the thread that it is from.
+/// A value that is always dropped on the thread that it came from.
 #[derive(Debug)]
 pub struct Lent<T> {
-    /// Gone only while it is dropped.
+    /// `None` only during the drop.
     what: Option<T>,
     home: Home<T>,
 }
@@ -48,7 +49,7 @@ impl<T> Drop for Lent<T> {
             return drop(what);
         }
         if let Err(unheard) = self.home.back.send(what) {
-            // Nobody is served any more. It must not be dropped here all the same.
+            // The main thread has stopped serving clients. The value must not be dropped on this thread all the same.
             std::mem::forget(unheard);
         }
     }

@@ -1,4 +1,4 @@
-//! Clients' buffers in the memory of devices, for those who show them without a copy.
+//! Client buffers in device memory (dma-bufs), for planes that show them without a copy.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -13,26 +13,26 @@ use smithay::wayland::dmabuf::get_dmabuf;
 use super::lent::Home;
 use crate::backend::plane::{DeviceMemory, Hold};
 
-/// Clients' buffers as devices see them.
+/// All client buffers in device memory.
 #[derive(Debug)]
 pub struct Memories {
     known: HashMap<WeakDmabuf, Arc<DeviceMemory>>,
-    /// Those that whoever composes has yet to look at.
+    /// Buffers that the renderer has not tested yet.
     unknown: Vec<(Dmabuf, Awaited)>,
-    /// Whether planes may show them. Off, all is composed.
+    /// Whether planes may show client buffers. If not, every buffer is composited.
     pub(super) on_planes: bool,
-    /// Where they are let go; `None`: no other thread ever has one.
+    /// The thread that buffers are released on; `None`: no other thread ever holds a buffer.
     pub(super) home: Option<Home<Buffer>>,
 }
 
-/// Readable once it is known what becomes of a buffer; made when a commit wants to wait for that.
+/// An eventfd that becomes readable when a buffer has been tested; created when a commit has to wait for that.
 #[derive(Debug, Default)]
 struct Awaited(Option<OwnedFd>);
 
 impl Drop for Awaited {
     fn drop(&mut self) {
         if let Some(fence) = &self.0 {
-            // An eventfd that was never written to takes it.
+            // The write cannot block, because this eventfd was never written to.
             let _ = rustix::io::write(fence, &1u64.to_ne_bytes());
         }
     }
@@ -45,37 +45,34 @@ impl Default for Memories {
 }
 
 impl Memories {
-    /// Whether no client has any.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Whether planes may show them.
     pub const fn on_planes(&self) -> bool {
         self.on_planes
     }
 
-    /// Lets planes show them, or not. Returns whether they might before.
+    /// Sets whether planes may show client buffers. Returns the previous setting.
     pub const fn show_on_planes(&mut self, on: bool) -> bool {
         std::mem::replace(&mut self.on_planes, on)
     }
 
-    /// Other threads have some: these are let go at `home`.
+    /// Other threads hold buffers from now on. They are released on the thread `home`.
     pub fn let_go_at(&mut self, home: Home<Buffer>) {
         self.home = Some(home);
     }
 
-    /// A client passed one.
     pub fn insert(&mut self, buffer: &Dmabuf, memory: DeviceMemory) {
         self.known.insert(buffer.weak(), Arc::new(memory));
     }
 
-    /// The memory behind `buffer`, if it is of this kind.
+    /// The device memory behind `buffer`; `None` for other kinds of buffer.
     pub fn of(&self, buffer: &WlBuffer) -> Option<Arc<DeviceMemory>> {
         self.known.get(&get_dmabuf(buffer).ok()?.weak()).cloned()
     }
 
-    /// Keeps the client from drawing into `buffer`. Any thread may let go of it.
+    /// Keeps `buffer` from being released to the client. Any thread may drop the hold.
     pub fn hold(&self, buffer: &Buffer) -> Arc<dyn Hold> {
         match &self.home {
             Some(home) => Arc::new(home.lend(buffer.clone())),
@@ -83,17 +80,17 @@ impl Memories {
         }
     }
 
-    /// Whether `buffer` can be composed is not known for now: what is committed with it waits.
+    /// The renderer tests whether it can import `buffer`; commits of it wait until then.
     pub fn look_at(&mut self, buffer: &Dmabuf) {
         self.unknown.push((buffer.clone(), Awaited::default()));
     }
 
-    /// It is known.
+    /// The test of `buffer` is over: commits of it wait no longer.
     pub fn looked_at(&mut self, buffer: &Dmabuf) {
         self.unknown.retain(|(unknown, _)| unknown != buffer);
     }
 
-    /// What becomes readable when it is known whether `buffer` can be composed; `None` where that is known.
+    /// A descriptor that becomes readable when `buffer` has been tested; `None` if no test is pending.
     pub fn unknown(&mut self, buffer: &WlBuffer) -> Option<OwnedFd> {
         if self.unknown.is_empty() {
             return None;
@@ -106,7 +103,7 @@ impl Memories {
         fence.as_ref()?.try_clone().ok()
     }
 
-    /// Forgets those that no client has any more.
+    /// Forgets destroyed buffers.
     pub fn forget_gone(&mut self) {
         self.known.retain(|buffer, _| !buffer.is_gone());
     }

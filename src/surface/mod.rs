@@ -1,4 +1,4 @@
-//! A surface's life: its content-update queue, its callbacks and its feedback.
+//! A surface's life: its queue of content updates, its frame callbacks and its presentation feedback.
 //!
 //! ```text
 //!  commit ─► commit::before: conditions? ─ none ─► applied at once ─► applied(): callbacks, feedback, need
@@ -66,7 +66,6 @@ use upbeat_record::process_clock::ProcessClock;
 use upbeat_timing::time::Clock;
 use update::UpdateNumber;
 
-/// A client made a surface.
 pub fn new_surface(state: &mut State, surface: &WlSurface) {
     let Some(client) = surface.client() else { return };
     let State { surfaces, display_handle, .. } = state;
@@ -75,7 +74,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
     state.surface_made(id);
 }
 
-/// An update of `surface` was applied: it is the current one from now on.
+/// An update of `surface` was applied and is now the current state.
 pub fn applied(state: &mut State, surface: &WlSurface) {
     let look = |surface: &WlSurface| showing::look(surface, |showing| (showing.current_commit(), showing.look()));
     let before = look(surface);
@@ -104,7 +103,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         only_content = false;
     }
     if update.new_content {
-        // What no latch has taken is never shown: this update takes its place.
+        // Content without a latch is never shown any more, because this update replaces it.
         std::mem::take(&mut entry.feedback).discard(Unshown::Newer);
     }
     let waits_for_latch = !update.feedback.is_empty() || entry.queue.has_barrier();
@@ -138,12 +137,12 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     touch_views(state, surface);
 }
 
-/// How a surface is cut and scaled, of what was looked at.
+/// The crop and scale in the result of a look.
 fn view_of<C, V>(look: &Option<(C, V)>) -> Option<&V> {
     look.as_ref().map(|(_, view)| view)
 }
 
-/// How much of `surface` its client lets be seen, and what of the background behind it is seen how.
+/// The client's opacity factor and background effects of `surface`, as applied.
 fn seen_through(surface: &WlSurface) -> (Opacity, Background) {
     guard::with_states(surface, |states| {
         let opacity = *states.cached_state.get::<Opacity>().current();
@@ -151,7 +150,7 @@ fn seen_through(surface: &WlSurface) -> (Opacity, Background) {
     })
 }
 
-/// What a view shows may have changed: the next latch looks at it.
+/// Marks the scroll views that `surface` is part of, so that the next latch looks at them.
 fn touch_views(state: &mut State, surface: &WlSurface) {
     for surface in [Some(surface.clone()), compositor::get_parent(surface)].into_iter().flatten() {
         let is_view = state.surfaces.get(&surface).is_some_and(|entry| entry.scroll.is_some());
@@ -161,7 +160,7 @@ fn touch_views(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Takes the content out of an update that was cancelled; else remembers what describes it.
+/// Takes the content out of a cancelled update. Of any other update it remembers the scale, transform and viewport.
 fn strip_cancelled(state: &mut State, surface: &WlSurface, number: UpdateNumber) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let cancelled = entry.outstanding.is_cancelled(number);
@@ -185,18 +184,18 @@ fn take_parts(surface: &WlSurface) -> (UpdateNumber, Vec<WlCallback>) {
     guard::with_states(surface, |states| {
         let number = *states.cached_state.get::<UpdateNumber>().current();
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
-        // Of all the updates that are applied at once.
+        // The damage of all updates that are applied together.
         damage::bound(&mut attributes.current().damage);
         (number, std::mem::take(&mut attributes.current().frame_callbacks))
     })
 }
 
-/// A surface is gone.
+/// A surface was destroyed.
 pub fn destroyed(state: &mut State, surface: &WlSurface) {
     if state.surfaces.get(surface).is_some_and(|entry| entry.output.is_some()) {
         state.need(surface);
     }
-    // It is in its view's family until this is over.
+    // Before it is removed, because it is still among its view's contents now.
     touch_views(state, surface);
     if let Some(parent) = compositor::get_parent(surface) {
         reach::touch(state, surface);
@@ -217,8 +216,8 @@ pub fn destroyed(state: &mut State, surface: &WlSurface) {
     state.surface_gone(entry.id, entry.client, client_left);
 }
 
-/// Lets go of what waits in Smithay's queue: it is never applied, but kept, with its buffers, for as long as anybody has
-/// a reference to the surface.
+/// Empties Smithay's queue of a destroyed surface. The updates in it are never applied, but otherwise live, with their
+/// buffers, for as long as there is a reference to the surface.
 fn forget_waiting(surface: &WlSurface) {
     guard::with_states(surface, |states| {
         let mut cached = states.cached_state.get::<SurfaceAttributes>();
@@ -228,7 +227,6 @@ fn forget_waiting(surface: &WlSurface) {
     });
 }
 
-/// Whether the applied update of `surface` has a buffer.
 pub fn has_content(surface: &WlSurface) -> bool {
     showing::look(surface, |showing| showing.buffer().is_some()).unwrap_or(false)
 }

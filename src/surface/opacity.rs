@@ -1,10 +1,10 @@
-//! How much of a surface its client lets be seen (`wp_alpha_modifier_v1`): double-buffered, beside what the buffer says of
-//! each pixel.
+//! The opacity of a whole surface (`wp_alpha_modifier_v1`), on top of its buffer's alpha channel: double-buffered
+//! state.
 
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::wayland::compositor::Cacheable;
 
-/// Of [`u32::MAX`]: that is all of it.
+/// A fraction of [`u32::MAX`], which means opaque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opacity(pub u32);
 
@@ -15,7 +15,7 @@ impl Default for Opacity {
 }
 
 impl Opacity {
-    /// 0 to 1.
+    /// As a factor from 0 to 1.
     pub fn factor(self) -> f32 {
         (f64::from(self.0) / f64::from(u32::MAX)) as f32
     }

@@ -1,4 +1,4 @@
-//! Commits that are bound to a target: noted when they are made, cancelled while they wait.
+//! Commits that are bound to a target: recorded when they are made, and cancelled while they wait.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use upbeat_timing::pacing::Pacing;
 use upbeat_timing::target::Target;
 use upbeat_timing::time::Clock;
 
-/// What describes the buffer that a surface shows.
+/// The scale, transform and viewport that belong to the buffer on screen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Described {
     scale: i32,
@@ -27,20 +27,20 @@ pub(super) struct Described {
     viewport: ViewportCachedState,
 }
 
-/// The commit that is being made is bound to a target.
+/// The commit in progress, bound to a target.
 #[derive(Debug)]
 pub(super) struct BoundCommit {
     pub frame: PacedFrame,
     bound: Bound,
-    /// The refresh, where it still holds.
+    /// The target's refresh, unless the target was revoked.
     pub target: Option<Target>,
     keep: bool,
     latest_ready: bool,
-    /// Drawn while the pacing in force was ahead.
+    /// Drawn while the effective pacing was ahead.
     ahead: bool,
 }
 
-/// Takes the target of the commit that is being made, if it has one and may have it.
+/// Takes the target of the commit in progress, if the client set one and may use it for this commit.
 pub(super) fn take(state: &mut State, surface: &WlSurface, attached: bool, stamped: bool) -> Option<BoundCommit> {
     let (pending, wishes) = guard::with_states(surface, |states| {
         let pending = std::mem::take(states.cached_state.get::<PendingTarget>().pending());
@@ -68,7 +68,7 @@ pub(super) fn take(state: &mut State, surface: &WlSurface, attached: bool, stamp
 }
 
 impl BoundCommit {
-    /// What the update waits for because of its target.
+    /// Adds the conditions that the target puts on the update.
     pub fn add_to(&self, conditions: &mut Conditions) {
         conditions.frame = Some((self.frame.id, self.bound.target.present));
         conditions.interval = self.bound.target.interval;
@@ -86,8 +86,8 @@ impl BoundCommit {
     }
 }
 
-/// Whether the commit of `surface` does more than show content: maps it, acknowledges a configure, or takes
-/// synchronised subsurfaces along.
+/// Whether the commit of `surface` does more than show content: it maps the surface, acknowledges a configure, or
+/// applies updates of synchronised subsurfaces.
 fn changes_more(state: &mut State, surface: &WlSurface) -> bool {
     let has_committed = |child| state.surfaces.get(child).is_some_and(|entry| entry.outstanding.any());
     let takes_along = state.surfaces.taken_along(surface).iter().any(has_committed);
@@ -98,21 +98,21 @@ fn changes_more(state: &mut State, surface: &WlSurface) -> bool {
     takes_along || acknowledges || !mapped || is_synchronised
 }
 
-/// A client acknowledged a configure of the role of `surface`: the commit that says so is not to be cancelled.
+/// A client acknowledged a configure of `surface`: the commit that follows it must not be cancelled.
 pub fn acknowledged(state: &mut State, surface: &WlSurface) {
     if let Some(entry) = state.surfaces.get_mut(surface) {
         entry.acknowledges = true;
     }
 }
 
-/// Frames from `first` on are wrong.
+/// The client cancels its frames for target `first` and later ones.
 pub fn cancel_from(state: &mut State, surface: &WlSurface, listener: &dyn FrameListener, first: TargetId) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let ids = entry.queue.cancel_from(first);
     for id in &ids {
         entry.outstanding.cancel(*id);
     }
-    // Their records are the newest ones; that they were never shown, the client wanted.
+    // Drop their records too, which are the newest. These frames are not lost: the client did not want them shown.
     let records = entry.committed.len().saturating_sub(ids.len());
     entry.committed.truncate(records);
     if let Some(mut ledger) = listener.ledger() {
@@ -128,11 +128,11 @@ pub fn cancel_from(state: &mut State, surface: &WlSurface, listener: &dyn FrameL
     }
 }
 
-/// An update is being applied whose content was cancelled: takes that out of it again.
+/// Takes the content of a cancelled update out of the state that is being applied.
 pub(super) fn strip(states: &SurfaceData, described: Option<Described>) {
     let mut attributes = states.cached_state.get::<SurfaceAttributes>();
     let current = attributes.current();
-    // Released when it was cancelled.
+    // The buffer was released when the frame was cancelled.
     current.buffer = None;
     current.damage.clear();
     if let Some(described) = described {
@@ -143,7 +143,7 @@ pub(super) fn strip(states: &SurfaceData, described: Option<Described>) {
     }
 }
 
-/// What describes the buffer that is shown now.
+/// Reads them from the applied state.
 pub(super) fn describe(states: &SurfaceData) -> Described {
     let (scale, transform) = {
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
@@ -153,7 +153,7 @@ pub(super) fn describe(states: &SurfaceData) -> Described {
     Described { scale, transform, viewport: *states.cached_state.get::<ViewportCachedState>().current() }
 }
 
-/// An update was applied: what the client wishes for counts from now on.
+/// An update was applied: the pacing settings in it count from now on.
 pub(super) fn applied(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     if let Some(mut ledger) = entry.frame_pacing.as_ref().and_then(|listener| listener.ledger()) {
@@ -162,7 +162,7 @@ pub(super) fn applied(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// The surface is gone.
+/// The surface is gone: its ledger sends nothing any more.
 pub(super) fn surface_gone(listener: Option<Arc<dyn FrameListener>>) {
     if let Some(mut ledger) = listener.as_ref().and_then(|listener| listener.ledger()) {
         ledger.make_inert();

@@ -1,6 +1,6 @@
-//! What a client that is told which refresh each frame is for was told, and what becomes of its frames.
+//! Frame pacing of one surface: the targets that its client got, and the result of each frame bound to a target.
 //!
-//! The wire is not known here: whoever speaks to the client is a [`FrameListener`].
+//! This module does not know the protocol: a [`FrameListener`] sends the events.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, MutexGuard};
@@ -17,113 +17,110 @@ use upbeat_timing::time::{Instant, Span};
 pub enum Unshown {
     /// The client cancelled it.
     Cancelled,
-    /// A newer one took its place.
+    /// A newer frame replaced it.
     Newer,
-    /// Nobody could see it.
+    /// The surface was hidden, unmapped or destroyed.
     Unseen,
 }
 
-/// Why targets do not hold any more.
+/// Why targets are not valid any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revoked {
-    /// The surface is on another output, or its output's refreshes are others.
+    /// The surface moved to another output, or its output has a new grid of refreshes.
     Output,
     /// Another pacing is in force.
     Pacing,
-    /// Frames were late: what comes is counted anew.
+    /// Frames were late: the next targets are counted from a new start.
     Rebased,
     /// The client cancelled them.
     Cancelled,
 }
 
-/// How a frame came to the screen.
+/// How a frame got to the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Path {
-    /// It was drawn into the display's picture.
+    /// Composited into the output's frame.
     #[default]
     Composited,
-    /// A plane of its own showed the client's buffer.
+    /// An overlay plane scanned out the client's buffer.
     Overlay,
-    /// The client's buffer was the display's picture.
+    /// The primary plane scanned out the client's buffer.
     Direct,
 }
 
-/// What became of a frame.
+/// How a frame ended.
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
-    /// It was shown.
     Presented {
-        /// By the refresh that started then.
+        /// The start of the refresh that showed it.
         at: Instant,
-        /// How long before it had to be it was ready.
+        /// How long before its deadline (`ready_by`) it was ready.
         margin: Span,
-        /// How it came there.
         path: Path,
     },
     /// It will never be shown.
     Discarded(Unshown),
 }
 
-/// What is wrong with a commit that is bound to a target.
+/// A protocol error in a commit that is bound to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitFault {
     /// It attaches no buffer.
     NoBuffer,
-    /// It has a time stamp, too.
+    /// It has a `wp_commit_timer` time stamp, too.
     Stamped,
 }
 
-/// The client's end of a surface that is told what it draws for.
+/// The client's protocol object for frame pacing of a surface.
 pub trait FrameListener: std::fmt::Debug {
-    /// What is kept for it.
+    /// The targets and frames of its surface; `None` if the object is destroyed.
     fn ledger(&self) -> Option<MutexGuard<'_, FrameLedger>>;
-    /// Whether the client still has it.
+    /// Whether the client still has the object.
     fn listens(&self) -> bool;
-    /// A target. `ready_by`: how long before its `present`; `frames_ahead`: how many refreshes lie before it that are not
-    /// decided yet.
+    /// Sends a target. `ready_by`: how long before its `present`; `frames_ahead`: how many undecided refreshes lie
+    /// before it.
     fn tell_target(&self, target: Issued, ready_by: Span, frames_ahead: u64);
-    /// Targets from `first` on do not hold any more.
+    /// Sends that targets from `first` on are not valid any more.
     fn tell_revoked(&self, first: TargetId, reason: Revoked);
-    /// Frames from `first` on will not be shown.
+    /// Sends that frames from `first` on will not be shown.
     fn tell_cancelled(&self, first: TargetId);
-    /// Which pacing is in force.
+    /// Sends which pacing is in force.
     fn tell_effective(&self, effective: Effective);
-    /// What became of a frame.
+    /// Sends how a frame ended.
     fn tell_fate(&self, id: TargetId, fate: Fate);
-    /// The commit of `surface` that is being made is the client's fault.
+    /// Posts a protocol error for the commit of `surface` in progress.
     fn refuse(&self, surface: &WlSurface, fault: CommitFault);
 }
 
-/// The targets of one surface, and what became of the frames that were bound to them.
+/// The targets of one surface, and the results of the frames that were bound to them.
 #[derive(Debug, Default)]
 pub struct FrameLedger {
-    /// Decides.
+    /// The state machine that issues targets.
     pub machine: Ahead,
-    /// The output that its targets are of, and which of the output's grids.
+    /// The output of its targets, and the revision of that output's grid of refreshes.
     pub grid: Option<(OutputId, Revision)>,
-    /// Frames that were committed and whose end was not told, in the order of commits.
+    /// Committed frames whose results were not sent yet, in the order of commits.
     fates: VecDeque<(TargetId, Option<Fate>)>,
     told: Option<Effective>,
     inert: bool,
 }
 
 impl FrameLedger {
-    /// Its surface is gone: nothing is done or said any more.
+    /// Its surface is gone: sends nothing from now on.
     pub fn make_inert(&mut self) {
         self.inert = true;
     }
 
-    /// Whether its surface is gone.
     pub const fn is_inert(&self) -> bool {
         self.inert
     }
 
-    /// The newest of the frames from `first` on whose end is open.
+    /// The newest frame without a result, from target `first` on.
     pub fn newest_open(&self, first: TargetId) -> Option<TargetId> {
         self.fates.iter().map(|(id, _)| *id).filter(|id| *id >= first).max()
     }
 
-    /// Tells the client which pacing is in force, if that is news.
+    /// Sends which pacing is in force, if it changed.
     pub fn tell_effective(&mut self, listener: &dyn FrameListener) {
         let effective = self.machine.effective();
         if self.inert || self.told.replace(effective) == Some(effective) {
@@ -132,7 +129,8 @@ impl FrameLedger {
         listener.tell_effective(effective);
     }
 
-    /// A frame that was committed came to its end: told when all before it have.
+    /// A committed frame ended. Results are sent in the order of commits, so this one waits for those of earlier
+    /// frames.
     fn end(&mut self, listener: &dyn FrameListener, id: TargetId, fate: Fate) {
         self.machine.ended(id);
         if let Some(entry) = self.fates.iter_mut().find(|(open, _)| *open == id) {
@@ -144,7 +142,7 @@ impl FrameLedger {
         }
     }
 
-    /// Frames were cancelled: told at once, whatever is on its way before them.
+    /// Frames were cancelled: their results are sent at once, even if earlier frames have none yet.
     pub fn cancelled(&mut self, listener: &dyn FrameListener, ids: &[TargetId]) {
         self.machine.cancelled(ids);
         self.fates.retain(|(id, _)| !ids.contains(id));
@@ -160,22 +158,20 @@ impl FrameLedger {
     }
 }
 
-/// A commit that was bound to a target, on its way to light.
+/// A commit that is bound to a target, on its way to the screen.
 #[derive(Debug)]
 pub struct PacedFrame {
     listener: Arc<dyn FrameListener>,
-    /// The target.
     pub id: TargetId,
-    /// By when it had to be ready for that target.
+    /// The deadline of its target.
     ready_by: Instant,
-    /// When it was.
+    /// When its buffer was finished.
     pub ready: Instant,
-    /// How it comes to the screen.
     pub path: Path,
 }
 
 impl PacedFrame {
-    /// Binds the commit that is being made at `now`.
+    /// Binds the commit in progress, made at `now`, to target `id`.
     pub fn bind(listener: &Arc<dyn FrameListener>, id: TargetId, now: Instant) -> Option<(Self, Bound)> {
         let mut ledger = listener.ledger()?;
         let bound = ledger.machine.bind(id, now);
@@ -185,12 +181,11 @@ impl PacedFrame {
         Some((frame, bound))
     }
 
-    /// Notes by when it had to be ready.
+    /// Sets the deadline.
     pub fn due(&mut self, ready_by: Instant) {
         self.ready_by = ready_by;
     }
 
-    /// A latch took it.
     pub fn latched(&self) {
         if let Some(mut ledger) = self.listener.ledger() {
             ledger.machine.latched(self.id);

@@ -1,11 +1,11 @@
-//! What a client sets for a surface: double-buffered, so that it travels with the content update.
+//! Double-buffered frame pacing state of a surface, so that it travels with the content update.
 
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::wayland::compositor::Cacheable;
 
 use upbeat_timing::ahead::{TargetId, Wishes};
 
-/// Pacing, limit and options: stay from one commit to the next.
+/// Pacing, limit and options; they stay from one commit to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacingState(pub Wishes);
 
@@ -19,7 +19,7 @@ impl Cacheable for PacingState {
     }
 }
 
-/// The target of the next commit. It is taken out by the hook before the commit and noted with the update's number.
+/// The target of the next commit. It is taken out before the commit and recorded with the update's number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PendingTarget(pub Option<TargetId>);
 

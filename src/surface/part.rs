@@ -1,22 +1,22 @@
-//! What a surface is in its tree: how many others hang on it, and whether it waits for its parent ([`taking_along`]).
+//! The place of a surface in its tree: how many subsurfaces it has, and whether it waits for its parent
+//! ([`taking_along`]).
 //!
 //! [`taking_along`]: super::taking_along
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-/// What a surface is in its tree.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// How many surfaces hang on it, at any depth.
+    /// How many descendants it has.
     pub below: usize,
-    /// How many hang on it without another one in between.
+    /// How many direct subsurfaces it has.
     pub children: usize,
-    /// Its client's number for what makes it a subsurface, if it is one and that is known.
+    /// The protocol id of its `wl_subsurface`, if it has one and the id is known.
     pub role: Option<u32>,
-    /// Its client wants it to be synchronised, if it is a subsurface.
+    /// The mode that the client set: `wl_subsurface.set_sync` or `set_desync`.
     pub is_synchronised: bool,
-    /// Smithay believes that it is.
+    /// The mode that Smithay has stored.
     pub is_told: bool,
-    /// Its children of which Smithay believes that.
+    /// Its children that are synchronised in Smithay's state.
     pub told: Vec<WlSurface>,
 }

@@ -1,4 +1,4 @@
-//! Reads part of a client's buffer in shared memory, as it is.
+//! Reads a rectangle of a client's buffer in shared memory, without conversion.
 
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_shm::Format;
@@ -10,8 +10,8 @@ use crate::backend::PixelRect;
 /// Bytes of a pixel.
 const PIXEL: usize = 4;
 
-/// The pixels of `rect` of `buffer`, rows from the top, `XRGB8888`; `None` where they cannot be read: another kind of memory or
-/// format, or a rectangle that does not lie within it.
+/// The pixels of `rect` of `buffer`, rows from the top, `XRGB8888`. `None` if they cannot be read: another kind of
+/// memory or format, or a rectangle outside the buffer.
 pub fn read(buffer: &WlBuffer, rect: PixelRect) -> Option<Vec<u32>> {
     with_buffer_contents(buffer, |start, length, data| {
         let Within { offset, stride } = within(&data, length, rect)?;
@@ -31,7 +31,7 @@ pub fn read(buffer: &WlBuffer, rect: PixelRect) -> Option<Vec<u32>> {
     .ok()?
 }
 
-/// The same into memory that is there already, which has to be as large; on any thread. Returns whether it was read.
+/// Like [`read`], into memory of the same size; on any thread. Returns whether it was read.
 pub fn read_into(buffer: &WlBuffer, rect: PixelRect, into: &mut [u32]) -> bool {
     let read = with_buffer_contents(buffer, |start, length, data| {
         let Within { offset, stride } = within(&data, length, rect)?;
@@ -51,14 +51,12 @@ pub fn read_into(buffer: &WlBuffer, rect: PixelRect, into: &mut [u32]) -> bool {
     matches!(read, Ok(Some(())))
 }
 
-/// Whether `rect` of `buffer` can be read.
 pub fn can_read(buffer: &WlBuffer, rect: PixelRect) -> bool {
     matches!(with_buffer_contents(buffer, |_, length, data| within(&data, length, rect).is_some()), Ok(true))
 }
 
-/// Where a rectangle lies in a pool.
+/// A rectangle's place in a pool, bytes.
 struct Within {
-    /// Its first byte.
     offset: usize,
     /// From one row to the next.
     stride: usize,

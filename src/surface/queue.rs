@@ -1,7 +1,8 @@
-//! The content-update queue of one surface: what waits, for what, and what the next latch may take.
+//! The content-update queue of one surface: which updates wait, for which conditions, and which the next latch may
+//! take.
 //!
-//! Pure bookkeeping in front of Smithay's queue, which can only say "blocked" or "not". An update waits for up to four
-//! reasons, and everything committed after it waits behind it:
+//! Pure bookkeeping in front of Smithay's queue, which only knows "blocked" or "not". An update waits for up to four
+//! reasons, and every later update waits behind it:
 //!
 //! ```text
 //!   fence         the buffer is not finished                   until it is
@@ -10,15 +11,15 @@
 //!   target        drawn for a refresh further ahead            until that refresh
 //! ```
 //!
-//! At a latch every ready and due update is taken, in order, but none past a barrier that this latch sets: a barrier
-//! clears right after the latch, and what waits for it goes with the next one.
+//! A latch takes every ready and due update in order, but none past a barrier that this latch sets. A barrier clears
+//! right after the latch, so the update behind it goes with the next one.
 //!
-//! Frames that are bound to targets are each for a refresh of their own. When more than one is due, one was late. Those
-//! drawn ahead are shown all the same, each in a refresh, as targets sent from then on allow for it; but where one would
-//! be later than by [`MOST_LATE`](late_frame::MOST_LATE), it gives way to the next one that is due. Of others the
-//! [late-frame policy](upbeat_timing::late_frame) says whether one gives way.
+//! Each frame that is bound to a target has a refresh of its own, so more than one due frame means that a frame was
+//! late. Late frames *drawn ahead* are still shown, each in a refresh, because targets sent from then on allow for it.
+//! A frame later than [`MOST_LATE`](late_frame::MOST_LATE) is skipped for the next due frame. For other frames the
+//! [late-frame policy](upbeat_timing::late_frame) decides whether one is skipped.
 //!
-//! A frame that is *cancelled* stays in the queue without its content: it has no reason to wait any more.
+//! A *cancelled* frame stays in the queue without its content and waits for nothing.
 
 use std::collections::VecDeque;
 
@@ -27,51 +28,51 @@ use upbeat_timing::late_frame::{self, LateChoice, LateFramePolicy};
 use upbeat_timing::target::RefreshIndex;
 use upbeat_timing::time::{Instant, Span};
 
-/// A time stamp this close after a refresh still means that refresh: 60 Hz is not 59.94 Hz.
+/// A time stamp that lies this little after a refresh still means that refresh, since 60 Hz is not 59.94 Hz.
 pub(crate) const STAMP_TOLERANCE: Span = Span::from_micros(500);
 
-/// Why an update has to wait.
+/// The conditions that an update waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// Fences that have not signalled.
     pub fences: u32,
     /// `wp_fifo.wait_barrier`.
     pub wait_barrier: bool,
-    /// `wp_fifo.set_barrier`: not a reason to wait, but one for those behind it.
+    /// `wp_fifo.set_barrier`: this update does not wait for it, but later updates may.
     pub set_barrier: bool,
     /// `wp_commit_timer.set_timestamp`.
     pub not_before: Option<Instant>,
     /// The refresh that it was drawn for.
     pub target: Option<RefreshIndex>,
-    /// The client's own target that it is bound to, with the time of that refresh.
+    /// The target that it is bound to, with the time of that refresh.
     pub frame: Option<(TargetId, Instant)>,
     /// The interval between refreshes that it was drawn for.
     pub interval: Span,
-    /// It was drawn ahead: being late, it is shown in a refresh of its own and takes the place of none.
+    /// Drawn ahead: if it is late, it is shown in a refresh of its own instead of replacing another frame.
     pub ahead: bool,
-    /// The refresh that it was drawn for has a frame without it.
+    /// The refresh that it was drawn for already has another frame.
     pub second: bool,
-    /// It cannot be cancelled: it does more than show content.
+    /// It cannot be cancelled, because it does more than show content.
     pub keep: bool,
     /// Its content was cancelled.
     pub cancelled: bool,
 }
 
-/// One update that waits. `T` opens it.
+/// An update that waits. `T` opens it.
 #[derive(Debug)]
 struct QueuedUpdate<T> {
     conditions: Conditions,
     gate: T,
 }
 
-/// The updates of one surface that wait, oldest first.
+/// The waiting updates of one surface, oldest first.
 #[derive(Debug)]
 pub struct UpdateQueue<T> {
     waiting: VecDeque<QueuedUpdate<T>>,
     /// An applied update has set a barrier that no latch has cleared yet.
     barrier: bool,
     late: LateFramePolicy,
-    /// Bound frames that the latch at hand may still take.
+    /// Frames bound to targets that the current latch may still take.
     allowed: Option<(RefreshIndex, usize)>,
 }
 
@@ -82,17 +83,15 @@ impl<T> Default for UpdateQueue<T> {
 }
 
 impl<T> UpdateQueue<T> {
-    /// How many updates wait.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether none waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Whether an update with these conditions has to wait. If not, it counts as applied.
+    /// Whether an update with these conditions may be applied at once. If so, it counts as applied.
     pub fn admit(&mut self, conditions: Conditions) -> bool {
         let free = self.waiting.is_empty()
             && conditions.fences == 0
@@ -110,12 +109,11 @@ impl<T> UpdateQueue<T> {
         self.barrier
     }
 
-    /// Puts an update at the end.
     pub fn push(&mut self, conditions: Conditions, gate: T) {
         self.waiting.push_back(QueuedUpdate { conditions, gate });
     }
 
-    /// A fence of the update for which `which` holds signalled. Whether there is such an update.
+    /// A fence of the update for which `which` holds has signalled. Returns whether there is such an update.
     pub fn fence_signalled(&mut self, which: impl Fn(&T) -> bool) -> bool {
         let Some(update) = self.waiting.iter_mut().find(|update| which(&update.gate)) else { return false };
         update.conditions.fences = update.conditions.fences.saturating_sub(1);
@@ -128,13 +126,13 @@ impl<T> UpdateQueue<T> {
         update.conditions.frame.map(|(id, _)| id)
     }
 
-    /// How many updates wait with their content.
+    /// How many waiting updates still have their content.
     pub fn frames(&self) -> usize {
         self.waiting.iter().filter(|update| !update.conditions.cancelled).count()
     }
 
-    /// Cancels the content of the frames that are bound to `first` or a later target, and says which. Those that cannot
-    /// be cancelled keep all before them.
+    /// Cancels the frames that are bound to `first` or a later target, and returns their targets. A frame that cannot
+    /// be cancelled also keeps all frames before it.
     pub fn cancel_from(&mut self, first: TargetId) -> Vec<TargetId> {
         let named = |conditions: &Conditions| conditions.frame.is_some_and(|(id, _)| id >= first);
         let kept = self.waiting.iter().rposition(|update| update.conditions.keep && named(&update.conditions));
@@ -148,7 +146,7 @@ impl<T> UpdateQueue<T> {
         cancelled
     }
 
-    /// The refreshes that frames are bound to will not come: their times stay.
+    /// Unbinds frames from refreshes that will not come: from now on they wait for the time instead.
     pub fn unbind_refreshes(&mut self) {
         for update in &mut self.waiting {
             let was_bound = update.conditions.target.take().is_some();
@@ -179,8 +177,8 @@ impl<T> UpdateQueue<T> {
         self.waiting.pop_front().map(|update| update.gate)
     }
 
-    /// The next update, if the refresh `next` is all that it waits for: once the latch for the refresh before is over it
-    /// may as well be applied.
+    /// The next update, if it waits only for the refresh `next`: once the latch for the refresh before is over, it may
+    /// be applied as well.
     pub fn take_next(&mut self, next: RefreshIndex) -> Option<T> {
         let front = self.waiting.front()?.conditions;
         let only_target = Conditions { target: front.target, ..Conditions::default() };
@@ -190,8 +188,8 @@ impl<T> UpdateQueue<T> {
         self.waiting.pop_front().map(|update| update.gate)
     }
 
-    /// How many bound frames the latch for `index` could take, and how many of them are no loss if they are not seen: those for
-    /// whose refresh there is a second one, and second ones that are late while there is something newer.
+    /// How many bound frames the latch for `index` could take, and how many of them can be skipped without loss: first
+    /// frames of a refresh that has a second, and second frames that are late while there is a newer frame.
     fn frames_due(&self, index: RefreshIndex, present: Instant) -> (usize, usize) {
         let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
         let frames = due.map(|update| &update.conditions).filter(|conditions| conditions.frame.is_some());
@@ -202,7 +200,7 @@ impl<T> UpdateQueue<T> {
         (frames.count(), pairs.filter(|(frame, next)| is_no_loss(frame, next)).count())
     }
 
-    /// How many frames drawn ahead the latch for `index` passes over.
+    /// How many frames drawn ahead the latch for `index` skips.
     fn give_way(&self, index: RefreshIndex, present: Instant) -> usize {
         let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
         let frames = due.map(|update| update.conditions).filter(|conditions| conditions.frame.is_some());
@@ -210,7 +208,7 @@ impl<T> UpdateQueue<T> {
         late.min(frames.saturating_sub(1))
     }
 
-    /// Takes the oldest update if its buffer is finished: nobody will see it.
+    /// Takes the oldest update if its buffer is finished, whatever else it waits for: the surface is hidden.
     pub fn take_finished(&mut self) -> Option<T> {
         self.barrier = false;
         if self.waiting.front()?.conditions.fences > 0 {
@@ -219,21 +217,21 @@ impl<T> UpdateQueue<T> {
         self.waiting.pop_front().map(|update| update.gate)
     }
 
-    /// Takes everything: the surface is gone.
+    /// Takes all updates.
     pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
         self.barrier = false;
         self.waiting.drain(..).map(|update| update.gate)
     }
 
-    /// The latch is over: barriers set by what it took are cleared. Returns whether one stood.
+    /// The latch is over: clears barriers set by the updates that it took. Returns whether there was one.
     pub fn latched(&mut self) -> bool {
         self.allowed = None;
         std::mem::take(&mut self.barrier)
     }
 
-    /// What the oldest update waits for, apart from fences: the refresh that may take it at the earliest. `after` is
-    /// the last refresh that was latched; `at_or_after` finds the refresh for a point in time. With it comes its time stamp,
-    /// which counts where refreshes have no grid: [`Instant::ZERO`] without one.
+    /// The earliest refresh that may take the oldest update; `None` while it waits for fences. `after`: the last
+    /// latched refresh; `at_or_after` finds the refresh for a point in time. The second value is its time stamp, for
+    /// outputs whose refreshes have no grid; [`Instant::ZERO`] without a time stamp.
     pub fn due(
         &self,
         after: RefreshIndex,
@@ -249,8 +247,8 @@ impl<T> UpdateQueue<T> {
     }
 }
 
-/// Whether a bound frame is later, seen at `present`, than it may be while a newer one is due. A target that was revoked has
-/// no refresh any more: the time says so.
+/// Whether a bound frame shown at `present` would be too late while a newer frame is due. Compares times, since a
+/// revoked target has no refresh any more.
 fn gives_way(conditions: &Conditions, present: Instant) -> bool {
     let interval = conditions.interval.as_nanos().max(1);
     let late = conditions.frame.map_or(Span::ZERO, |(_, due)| present - due).as_nanos().max(0);
@@ -344,7 +342,7 @@ mod tests {
         for refresh in 4..8 {
             push(&mut queue, 3 * refresh, refresh, false);
             assert_eq!(taken(&mut queue, refresh).last(), Some(&(3 * refresh as u32)));
-            // It comes when that is over.
+            // It comes after its refresh is over.
             push(&mut queue, 3 * refresh + 1, refresh, true);
         }
     }
@@ -373,9 +371,9 @@ mod tests {
                 number as u32,
             );
         }
-        // One refresh without a frame makes each of those behind it late by one, and no more are lost.
+        // One refresh without a frame makes each later frame late by one, and no more frames are lost.
         assert_eq!([2, 3].map(|index| latch(&mut queue, index)), [vec![1], vec![2]]);
-        // After two more the next to be shown is the newest but one.
+        // After two more missed refreshes the newest frame but one is shown next.
         assert_eq!(latch(&mut queue, 6), [3, 4, 5]);
         assert_eq!(latch(&mut queue, 9), [6], "better late than never");
     }

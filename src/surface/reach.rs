@@ -1,10 +1,10 @@
-//! What trees of surfaces reach: measured once in a turn, however often something in them is committed.
+//! The bounding box of a tree of surfaces: measured once in a turn, however often a subsurface commits.
 //!
-//! A client may have thousands of subsurfaces in one window, and commit hundreds of times before anything of it is drawn. So
-//! of what hangs on a root only that it may have changed is noted; what the root itself covers is always as it is.
+//! A client may have thousands of subsurfaces in one window, and commit hundreds of times before the window is drawn.
+//! So a commit only marks the tree as changed; the root's own size is always up to date.
 //!
 //! ```text
-//!   commit, commit, commit … of subsurfaces ─► touched: their root, once ─► turn: measured ─► who reaches elsewhere now
+//!   commit, commit, commit … of subsurfaces ─► touched: their root, once ─► turn: measured ─► roots with a new extent
 //! ```
 
 use smithay::reexports::wayland_server::Resource;
@@ -17,14 +17,14 @@ use super::tree::{self, Reach};
 use crate::state::State;
 
 impl Surfaces {
-    /// What the tree of `root` covers, in its coordinates; nothing of one without content.
+    /// The bounding box of the tree of `root`, in the root's coordinates; empty if the root has no content.
     pub fn extent(&self, root: &WlSurface) -> Rectangle<i32, Logical> {
         let own = Rectangle::from_size(tree::size(root));
         let below = self.get(root).and_then(|entry| entry.reach.below).filter(|_| !own.is_empty());
         below.map_or(own, |below| own.merge(below))
     }
 
-    /// Whether anything hangs on `root`, as applied.
+    /// Whether `root` has subsurfaces in its applied state.
     pub fn has_children(&self, root: &WlSurface) -> bool {
         self.get(root).is_some_and(|entry| entry.family.has_any())
     }
@@ -36,7 +36,7 @@ impl Surfaces {
         }
     }
 
-    /// Measures what hangs on `root`, if that may have changed. Returns whether it covers something else now.
+    /// Measures the subsurfaces of `root`, if they may have changed. Returns whether the bounding box changed.
     pub fn measure(&mut self, root: &WlSurface) -> bool {
         let Some(reach) = self.reach_mut(root).filter(|reach| reach.is_touched && root.is_alive()) else {
             return false;
@@ -48,13 +48,13 @@ impl Surfaces {
     }
 }
 
-/// Something in the tree that `surface` is part of may reach elsewhere.
+/// Marks the tree that `surface` is part of: its bounding box may have changed.
 pub fn touch(state: &mut State, surface: &WlSurface) {
     let root = root(surface);
     state.surfaces.touch(&root);
 }
 
-/// Measures whatever may have changed since the last call. Returns the roots whose trees cover something else now.
+/// Measures all marked trees. Returns the roots whose bounding box changed.
 pub fn measure_all(state: &mut State) -> Vec<WlSurface> {
     let surfaces = &mut state.surfaces;
     let touched = std::mem::take(&mut surfaces.touched);

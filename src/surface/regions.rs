@@ -1,13 +1,13 @@
-//! Regions of few rectangles: what clients say of where a surface is opaque and where it hears input.
+//! Limits the rectangles of opaque and input regions.
 //!
-//! Each rectangle is looked at in every frame, many against many others, and a region is copied each time that it is set. So
-//! a region keeps the first [`MOST_KEPT`] rectangles that it is made of; of what follows only the extent. From then on it
-//! stands for its extent where input is concerned, so that nothing of a window goes deaf. What is opaque may always be
-//! smaller than it is: there, of more than [`MOST_OPAQUE`] the largest are left.
+//! Each rectangle is visited in every frame, often against all other rectangles, and a region is copied each time that
+//! it is set. So a region keeps its first [`MOST_KEPT`] rectangles, and of later ones only their extent. An input
+//! region is then replaced by the extent, so that no part of a window stops receiving input. An opaque region may
+//! always be smaller than the real one: of more than [`MOST_OPAQUE`] rectangles the largest are kept.
 //!
 //! ```text
 //!  add add subtract … add │ add add add             input:  the extent of all
-//!  └──── kept ────────────┘ └── extent ──┘          opaque: of what is kept, less if what follows takes away
+//!  └──── kept ────────────┘ └── extent ──┘          opaque: of the kept ones, or less if a later one subtracts
 //! ```
 
 use ahash::HashMap;
@@ -17,12 +17,12 @@ use smithay::reexports::wayland_server::protocol::wl_region::WlRegion;
 use smithay::utils::{Logical, Rectangle};
 use smithay::wayland::compositor::{RectangleKind, RegionAttributes};
 
-/// Rectangles that a region keeps, added and taken away: an oddly shaped window of an X program has hundreds.
+/// Rectangles that a region keeps, added and subtracted: an oddly shaped window of an X program has hundreds.
 pub const MOST_KEPT: u32 = 1_024;
 /// Rectangles of an opaque region: a window with round corners has about ten.
 pub const MOST_OPAQUE: usize = 64;
 
-/// What is known of the regions that have more rectangles than they keep, and how many all others have.
+/// The number of rectangles of each `wl_region`, and the extent of those beyond the limit.
 #[derive(Debug, Default)]
 pub struct Regions(HashMap<ObjectId, Region>);
 
@@ -32,17 +32,17 @@ struct Region {
     rest: Option<Rest>,
 }
 
-/// What came when no more rectangles were kept.
+/// The rectangles beyond the limit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
-    /// Everything that was added.
+    /// The bounding box of the added rectangles.
     extent: Option<Rectangle<i32, Logical>>,
-    /// Something was taken away.
+    /// A rectangle was subtracted.
     takes_away: bool,
 }
 
 impl Regions {
-    /// `region` is changed by a rectangle. Whether it keeps it.
+    /// A rectangle is added to or subtracted from `region`. Returns whether the region keeps it.
     pub fn changed(&mut self, region: &WlRegion, kind: RectangleKind, rect: Rectangle<i32, Logical>) -> bool {
         let region = self.0.entry(region.id()).or_default();
         if region.kept < MOST_KEPT {
@@ -57,7 +57,6 @@ impl Regions {
         false
     }
 
-    /// `region` is gone.
     pub fn forget(&mut self, region: &WlRegion) {
         self.0.remove(&region.id());
     }
@@ -66,13 +65,13 @@ impl Regions {
         self.0.get(&region.id())?.rest
     }
 
-    /// Where a surface is opaque that was told so with `region`, which keeps `kept`. `None`: nowhere.
+    /// The opaque region of a surface that was set from `region`, which keeps `kept`. `None`: empty.
     pub fn opaque(&self, region: &WlRegion, kept: RegionAttributes) -> Option<RegionAttributes> {
         let takes_away = self.rest(region).is_some_and(|rest| rest.takes_away);
         if takes_away { None } else { fewer(kept) }
     }
 
-    /// Where a surface hears input that was told so with `region`, which keeps `kept`.
+    /// The input region of a surface that was set from `region`, which keeps `kept`.
     pub fn input(&self, region: &WlRegion, kept: RegionAttributes) -> RegionAttributes {
         let Some(rest) = self.rest(region) else { return kept };
         let added = kept.rects.iter().filter(|(kind, _)| is_added(*kind)).map(|(_, rect)| *rect);
@@ -81,7 +80,7 @@ impl Regions {
     }
 }
 
-/// A part of `region` with at most [`MOST_OPAQUE`] rectangles that add to it.
+/// A part of `region` with at most [`MOST_OPAQUE`] added rectangles.
 fn fewer(mut region: RegionAttributes) -> Option<RegionAttributes> {
     if region.rects.len() <= MOST_OPAQUE {
         return Some(region);
@@ -94,7 +93,8 @@ fn fewer(mut region: RegionAttributes) -> Option<RegionAttributes> {
     }
     areas.sort_unstable_by(|a, b| b.cmp(a));
     let least = areas.get(MOST_OPAQUE).copied().unwrap_or(0);
-    // What is as large as the first that is left out is left out, too. Without something that was added a region is smaller.
+    // Rectangles as large as the first one left out are left out, too: without an added rectangle a region is only
+    // smaller.
     region.rects.retain(|(kind, rect)| !is_added(*kind) || area(rect) > least);
     Some(region)
 }

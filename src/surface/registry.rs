@@ -1,8 +1,8 @@
-//! All surfaces, and the clients that they belong to; and which of them anybody has something to do with.
+//! The registry of all surfaces and their clients, and the list of *awake* surfaces.
 //!
-//! A session has many surfaces that show something and rest. What happens at every refresh asks only those that are
-//! *awake*: whose client waits for something, or has said something lately. Whoever changes a surface wakes it, since there
-//! is no other way to it than [`Surfaces::get_mut`]; [`Surfaces::settle`] finds out which have come to rest.
+//! A session has many surfaces that show something and are idle. The work of each refresh visits only the *awake*
+//! surfaces: their client waits for something, or has sent a request lately. Any change wakes a surface, since
+//! [`Surfaces::get_mut`] is the only way to change it; [`Surfaces::settle`] finds surfaces that have become idle.
 
 use std::collections::BTreeMap;
 
@@ -23,80 +23,74 @@ use upbeat_timing::id::{ClientId, OutputId, SurfaceId};
 use upbeat_timing::scroll::SupplySettings;
 use upbeat_timing::time::Instant;
 
-/// All surfaces, and the clients that they belong to.
+/// All surfaces and their clients.
 #[derive(Debug, Default)]
 pub struct Surfaces {
-    /// Each as large as it is: the table has more room than entries.
+    /// Boxed, because the table has more slots than entries and an entry is large.
     entries: HashMap<ObjectId, Box<Entry>>,
-    /// Those that are awake, in the order in which they woke up. One that is gone since the last turn is among them.
+    /// The awake surfaces in the order in which they woke up. May name surfaces that were destroyed since the last
+    /// turn.
     awake: Vec<ObjectId>,
     clients: HashMap<WaylandClient, ClientEntry>,
     /// The surfaces of each client, oldest first.
     by_client: HashMap<ClientId, BTreeMap<SurfaceId, ObjectId>>,
     last_surface: u32,
     last_client: u32,
-    /// What bounds the work for clients that flood.
     pub(super) brake: Brake,
-    /// What regions of many rectangles stand for.
     pub(super) regions: Regions,
-    /// Clients' buffers in the memory of devices.
+    /// Client buffers in device memory.
     pub(super) memories: Memories,
-    /// The surface that is drawn beside the pointer while something is dragged between clients.
+    /// The drag-and-drop icon.
     pub(super) drag_icon: Option<WlSurface>,
-    /// What clients may have for views that are scrolled.
+    /// The limits for clients' scroll views.
     pub(super) scroll: Shares,
-    /// Roots of trees that may reach elsewhere than they did.
+    /// Roots of trees whose bounding box may have changed.
     pub(super) touched: Vec<WlSurface>,
-    /// How many trees were measured so far, each with all of its surfaces.
+    /// How many trees were measured so far, each with all of its surfaces; for tests.
     pub(super) measured: u64,
 }
 
-/// A connected program.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientEntry {
-    /// Its number.
     pub id: ClientId,
-    /// Its CPU clock, where the system tells.
+    /// The CPU clock of its process, if the kernel offers it.
     pub clock: Option<ProcessClock>,
 }
 
 impl Surfaces {
-    /// Clients' buffers in the memory of devices.
+    /// Client buffers in device memory.
     pub const fn memories(&self) -> &Memories {
         &self.memories
     }
 
-    /// The same, to change it.
     pub const fn memories_mut(&mut self) -> &mut Memories {
         &mut self.memories
     }
 
-    /// What regions of many rectangles stand for.
     pub const fn regions_mut(&mut self) -> &mut Regions {
         &mut self.regions
     }
 
-    /// The surface that is drawn beside the pointer while something is dragged between clients.
+    /// The drag-and-drop icon.
     pub const fn drag_icon(&self) -> Option<&WlSurface> {
         self.drag_icon.as_ref()
     }
 
-    /// Something is dragged between clients, with `icon`, or is not any more.
     pub fn set_drag_icon(&mut self, icon: Option<WlSurface>) {
         self.drag_icon = icon;
     }
 
-    /// What the views of one client may have together.
+    /// The limit for all scroll views of a client together.
     pub const fn supply(&self) -> SupplySettings {
         self.scroll.whole
     }
 
-    /// Changes that for views that are made from now on.
+    /// Sets the limit. Existing views take it over at their next latch.
     pub const fn set_supply(&mut self, supply: SupplySettings) {
         self.scroll.whole = supply;
     }
 
-    /// One more view of `client`.
+    /// Adds a view of `client`, which shares the client's limit.
     pub fn join_views(&mut self, client: WaylandClient) -> Share {
         self.scroll.join(client)
     }
@@ -106,17 +100,16 @@ impl Surfaces {
         self.measured
     }
 
-    /// A turn begins: clients that flood have their share of work again.
+    /// A turn of the loop begins: the limits for a turn start again.
     pub fn begin_turn(&mut self) {
         self.brake.turn();
     }
 
-    /// What is kept for `surface`.
     pub fn get(&self, surface: &WlSurface) -> Option<&Entry> {
         self.entries.get(&surface.id()).map(Box::as_ref)
     }
 
-    /// The same, to change it: it is awake from now on.
+    /// Also wakes the surface.
     pub fn get_mut(&mut self, surface: &WlSurface) -> Option<&mut Entry> {
         let entry: &mut Entry = self.entries.get_mut(&surface.id())?;
         if !std::mem::replace(&mut entry.awake, true) {
@@ -125,29 +118,28 @@ impl Surfaces {
         Some(entry)
     }
 
-    /// What hangs on `root`, which wakes nobody.
+    /// The bounding box of the tree of `root`; does not wake it.
     pub(super) fn reach_mut(&mut self, root: &WlSurface) -> Option<&mut Reach> {
         self.entries.get_mut(&root.id()).map(|entry| &mut entry.reach)
     }
 
-    /// Notes where `surface` is seen, which wakes nobody.
+    /// Notes where `surface` is visible, without waking it.
     pub fn note_seen(&mut self, surface: &WlSurface, note: impl FnOnce(&mut Seen<'_>)) {
         if let Some(entry) = self.entries.get_mut(&surface.id()) {
             note(&mut Seen(entry));
         }
     }
 
-    /// All surfaces, also those that rest.
+    /// All surfaces, idle ones included.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values().map(Box::as_ref)
     }
 
-    /// Those that are awake.
+    /// The awake surfaces.
     pub fn awake(&self) -> impl Iterator<Item = &Entry> {
         self.awake.iter().filter_map(|id| self.entries.get(id).map(Box::as_ref))
     }
 
-    /// Changes those that are awake.
     pub fn for_each_awake(&mut self, mut change: impl FnMut(&mut Entry)) {
         for id in &self.awake {
             if let Some(entry) = self.entries.get_mut(id) {
@@ -162,7 +154,8 @@ impl Surfaces {
         its.filter_map(|id| self.entries.get(id).map(Box::as_ref))
     }
 
-    /// An input event that came in at `at` was given to `client`: every surface of it may be the one that shows it.
+    /// An input event of time `at` was sent to `client`: noted for all its surfaces, since any of them may be the one
+    /// that shows the effect.
     pub fn note_input(&mut self, client: ClientId, at: Instant) {
         for id in self.by_client.get(&client).into_iter().flat_map(BTreeMap::values) {
             if let Some(entry) = self.entries.get_mut(id) {
@@ -171,7 +164,7 @@ impl Surfaces {
         }
     }
 
-    /// No output paces any more what `output` did.
+    /// `output` is gone: the surfaces that it paced have no output now.
     pub fn forsake(&mut self, output: OutputId) {
         for entry in self.entries.values_mut().filter(|entry| entry.output == Some(output)) {
             entry.output = None;
@@ -179,7 +172,7 @@ impl Surfaces {
         }
     }
 
-    /// Lets those rest that nobody has anything to do with.
+    /// Takes idle surfaces out of the awake list.
     pub fn settle(&mut self, now: Instant) {
         let Surfaces { entries, awake, .. } = self;
         awake.retain(|id| {
@@ -196,7 +189,7 @@ impl Surfaces {
         );
     }
 
-    /// The surfaces with a pacing object, and their clients.
+    /// Calls `change` for each awake surface with a frame pacing object, and its client.
     pub(crate) fn for_each_paced(&mut self, mut change: impl FnMut(&mut Entry, ClientEntry)) {
         let Surfaces { entries, clients, awake, .. } = self;
         for id in awake.iter() {
@@ -209,12 +202,11 @@ impl Surfaces {
         }
     }
 
-    /// The client of `surface`.
     pub fn client_of(&self, surface: &WlSurface) -> Option<ClientEntry> {
         self.clients.get(&surface.client()?.id()).copied()
     }
 
-    /// There is a surface of `client`, whose CPU clock is made with its first one.
+    /// Adds a surface of `client`. `clock` makes the client's CPU clock, for its first surface.
     pub(super) fn insert(
         &mut self,
         surface: &WlSurface,
@@ -232,8 +224,8 @@ impl Surfaces {
         id
     }
 
-    /// A surface is gone. Returns what was kept, and whether its client went with it. No list is walked for it: a client
-    /// that goes has thousands.
+    /// Removes a surface. Returns its entry, and whether it was the client's last surface. Walks no list: a client that
+    /// disconnects may have thousands of surfaces.
     pub(super) fn remove(&mut self, surface: &WlSurface) -> Option<(Entry, bool)> {
         let id = surface.id();
         let entry = *self.entries.remove(&id)?;

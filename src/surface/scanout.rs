@@ -1,5 +1,5 @@
-//! What an output's planes can show, as surfaces on that output are told it (`zwp_linux_dmabuf_feedback_v1`): a buffer of
-//! that kind may reach the screen without being copied.
+//! The buffer formats that an output's planes can scan out, sent to surfaces on that output
+//! (`zwp_linux_dmabuf_feedback_v1`): a buffer of such a format may reach the screen without being copied.
 
 use std::cell::RefCell;
 
@@ -7,27 +7,27 @@ use smithay::output::Output;
 use smithay::wayland::compositor::SurfaceData;
 use smithay::wayland::dmabuf::{DmabufFeedback, SurfaceDmabufFeedbackState};
 
-/// Lies in an output whose planes show clients' buffers, until it is gone.
+/// Stored in an output whose planes show client buffers, until the output is gone.
 #[derive(Default)]
 struct Scanout(RefCell<Option<DmabufFeedback>>);
 
-/// Surfaces on `output` are told `feedback` from now on.
+/// Sets the feedback for surfaces on `output`.
 pub fn keep(output: &Output, feedback: DmabufFeedback) {
     output.user_data().get_or_insert(Scanout::default).0.replace(Some(feedback));
 }
 
-/// `output` is gone. Clients may bind it for a while yet, but nothing will be on it: what surfaces were told has a
-/// descriptor, which is not kept.
+/// `output` is gone. Its global lives on for a while, but no surface will be on it; so the feedback, which holds a file
+/// descriptor, is dropped.
 pub fn forget(output: &Output) {
     output.user_data().get::<Scanout>().map(|scanout| scanout.0.take());
 }
 
-/// What surfaces on `output` are told; `None`: what all are.
+/// The feedback for surfaces on `output`; `None`: the default feedback.
 pub fn of(output: &Output) -> Option<DmabufFeedback> {
     output.user_data().get::<Scanout>()?.0.borrow().clone()
 }
 
-/// A surface is on `output` now: it is told, if it wants to know and does not yet.
+/// A surface is on `output` now: sends it that output's feedback, if its client has asked for feedback.
 pub fn prefer(states: &SurfaceData, output: &Output) {
     if let (Some(told), Some(feedback)) = (SurfaceDmabufFeedbackState::from_states(states), of(output)) {
         told.set_feedback(&feedback);

@@ -1,7 +1,7 @@
-//! What a surface shows by its applied state: its buffer, how that is cut and scaled, what of it is opaque and what changed.
+//! The applied state of a surface as it is drawn: its buffer, crop and scale, opaque region and damage.
 //!
-//! Smithay 0.7 keeps the same, but walks all that hangs on a surface for each of its commits: a client with a thousand
-//! subsurfaces would have all of them looked at a hundred times in one turn. Here each surface is looked at when an update of
+//! Smithay 0.7 keeps the same, but walks the whole tree below a surface for each of its commits: with a thousand
+//! subsurfaces all of them would be visited a hundred times in one turn. Here a surface is visited when an update of
 //! its own is applied.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,20 +21,20 @@ use crate::guard;
 use crate::state::State;
 use crate::turn::Turn;
 
-/// What of a buffer is shown, and how large.
+/// The crop and scale of a surface (`wp_viewport`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cut {
-    /// In surface coordinates before scaling.
+    /// The visible part of the buffer, in surface coordinates before scaling.
     pub source: Rectangle<f64, Logical>,
-    /// How large that is shown.
+    /// The size on screen, in surface coordinates.
     pub size: Size<i32, Logical>,
 }
 
 impl Cut {
     fn of(states: &SurfaceData, whole: Size<i32, Logical>) -> Self {
         let viewport = *states.cached_state.get::<ViewportCachedState>().current();
-        // Smithay 0.7 leaves its mark on each surface that it looks at here, and checks no viewport that is made for one with
-        // a mark when it is committed.
+        // Smithay 0.7 marks each surface on which this was called. If a viewport is created for a marked surface, its
+        // commits are not validated any more; so this is called only where there already is a viewport.
         if viewport.src.is_some() {
             ensure_viewport_valid(states, whole);
         }
@@ -42,7 +42,7 @@ impl Cut {
         Cut { source, size: viewport.size().unwrap_or(whole) }
     }
 
-    /// What is said of the surface, in what would be its coordinates without a viewport.
+    /// Converts a rectangle of the surface to the coordinates that the surface would have without a viewport.
     fn to_whole(self, rect: Rectangle<i32, Logical>) -> Rectangle<f64, Logical> {
         let (shown, source) = (self.size.to_f64(), self.source.size);
         let mut rect = rect.to_f64().downscale(Scale::from((shown.w / source.w, shown.h / source.h)));
@@ -54,19 +54,16 @@ impl Cut {
 /// How the buffer is shown, apart from its pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// `wl_surface.set_buffer_scale`.
     pub scale: i32,
-    /// `wl_surface.set_buffer_transform`.
     pub transform: Transform,
-    /// `wp_viewport`.
     pub cut: Cut,
 }
 
-/// What is there while a surface has content.
+/// The state of a surface that has a buffer.
 #[derive(Debug)]
 struct Content {
     buffer: Buffer,
-    /// In its own pixels.
+    /// In the buffer's own pixels.
     pixels: Size<i32, BufferCoords>,
     has_alpha: bool,
     look: Look,
@@ -77,7 +74,7 @@ impl Content {
         self.pixels.to_logical(self.look.scale, self.look.transform)
     }
 
-    /// The pixels that damage covers, in the buffer.
+    /// Converts damage to the buffer's pixels; `None` outside the buffer.
     fn damaged(&self, damage: &Damage) -> Option<Rectangle<i32, BufferCoords>> {
         let rect = match damage {
             Damage::Buffer(rect) => *rect,
@@ -93,68 +90,66 @@ impl Content {
     }
 }
 
-/// What a surface shows.
+/// The applied state of a surface as it is drawn.
 #[derive(Debug, Default)]
 pub struct Showing {
     content: Option<Content>,
     damage: DamageBag<i32, BufferCoords>,
     opaque: Vec<Rectangle<i32, Logical>>,
-    /// Counts the regions that were opaque.
+    /// Counts changes of the opaque region.
     opaque_changes: u64,
 }
 
 impl Showing {
-    /// Its buffer, if it has content.
     pub fn buffer(&self) -> Option<&Buffer> {
         self.content.as_ref().map(|content| &content.buffer)
     }
 
-    /// How large its buffer is, in its own pixels.
+    /// In the buffer's own pixels.
     pub fn buffer_pixels(&self) -> Option<Size<i32, BufferCoords>> {
         self.content.as_ref().map(|content| content.pixels)
     }
 
-    /// How large its buffer is, in surface coordinates before it is cut and scaled.
+    /// In surface coordinates before cropping and scaling.
     pub fn buffer_size(&self) -> Option<Size<i32, Logical>> {
         self.content.as_ref().map(Content::size)
     }
 
-    /// `wl_surface.set_buffer_scale`; 1 without content.
+    /// `wl_surface.set_buffer_scale`; 1 without a buffer.
     pub fn buffer_scale(&self) -> i32 {
         self.content.as_ref().map_or(1, |content| content.look.scale)
     }
 
-    /// `wl_surface.set_buffer_transform`.
+    /// `wl_surface.set_buffer_transform`; normal without a buffer.
     pub fn buffer_transform(&self) -> Transform {
         self.content.as_ref().map_or(Transform::Normal, |content| content.look.transform)
     }
 
-    /// What of its buffer is shown, if it has content.
     pub fn cut(&self) -> Option<Cut> {
         self.content.as_ref().map(|content| content.look.cut)
     }
 
-    /// How its buffer is shown, if it has content, and which region of it is opaque.
+    /// How the buffer is shown, and a number for its opaque region; compared to find out whether either changed.
     pub fn look(&self) -> (Option<Look>, u64) {
         (self.content.as_ref().map(|content| content.look), self.opaque_changes)
     }
 
-    /// What of it is opaque, in surface coordinates.
+    /// The opaque region, in surface coordinates; the rectangles do not overlap.
     pub fn opaque(&self) -> &[Rectangle<i32, Logical>] {
         &self.opaque
     }
 
-    /// Which content it is.
+    /// The number of the newest content, for damage tracking.
     pub fn current_commit(&self) -> CommitCounter {
         self.damage.current_commit()
     }
 
-    /// What changed with which content.
+    /// The damage of each of the last commits.
     pub fn damage(&self) -> DamageSnapshot<i32, BufferCoords> {
         self.damage.snapshot()
     }
 
-    /// What changed since then; all of it where nobody knows.
+    /// The damage since `commit`; the whole buffer if that commit is too old.
     pub fn damage_since(&self, commit: Option<CommitCounter>) -> DamageSet<i32, BufferCoords> {
         let all =
             || self.content.as_ref().map(|content| DamageSet::from_slice(&[Rectangle::from_size(content.pixels)]));
@@ -167,13 +162,13 @@ impl Showing {
         self.opaque.clear();
     }
 
-    /// Takes over what was applied.
+    /// Takes over the applied state.
     fn update(&mut self, states: &SurfaceData) {
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
         let attributes = attributes.current();
         let is_new = match attributes.buffer.take() {
             Some(BufferAssignment::NewBuffer(buffer)) => {
-                // One of which nobody knows how large it is shows nothing.
+                // A buffer of unknown size is not shown.
                 let Some(pixels) = buffer_dimensions(&buffer) else { return self.clear() };
                 let has_alpha = buffer_has_alpha(&buffer).unwrap_or(true);
                 let before = self.content.take().map(|content| content.buffer).filter(|before| *before == buffer);
@@ -205,14 +200,14 @@ impl Showing {
 }
 
 impl Look {
-    /// The look of a buffer of `pixels` by the applied state.
+    /// Made from the applied state; `pixels`: the size of the buffer.
     fn of(states: &SurfaceData, attributes: &SurfaceAttributes, pixels: Size<i32, BufferCoords>) -> Self {
         let (scale, transform) = (attributes.buffer_scale, attributes.buffer_transform.into());
         Look { scale, transform, cut: Cut::of(states, pixels.to_logical(scale, transform)) }
     }
 }
 
-/// A buffer with the points on timelines that came with it.
+/// Wraps a buffer together with the timeline points of its commit.
 fn with_points(states: &SurfaceData, buffer: WlBuffer) -> Buffer {
     let mut points = states.cached_state.get::<DrmSyncobjCachedState>();
     let points = points.current();
@@ -222,7 +217,7 @@ fn with_points(states: &SurfaceData, buffer: WlBuffer) -> Buffer {
     }
 }
 
-/// A region as rectangles apart from each other, cut to a surface of this size.
+/// A region as rectangles that do not overlap, clipped to `size`.
 fn rects_of(region: &RegionAttributes, size: Size<i32, Logical>) -> Vec<Rectangle<i32, Logical>> {
     let whole = Rectangle::from_size(size);
     region.rects.iter().fold(Vec::new(), |mut rects, (kind, rect)| {
@@ -240,18 +235,18 @@ fn rects_of(region: &RegionAttributes, size: Size<i32, Logical>) -> Vec<Rectangl
     })
 }
 
-/// What a surface with these states shows; `None` before its first update.
+/// The state of a surface; `None` before its first update.
 pub fn of(states: &SurfaceData) -> Option<MutexGuard<'_, Showing>> {
     let showing = states.data_map.get::<Mutex<Showing>>()?;
     Some(showing.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Looks at what `surface` shows; `None` before its first update.
+/// Calls `look` with the state of `surface`; `None` before its first update.
 pub fn look<T>(surface: &WlSurface, look: impl FnOnce(&Showing) -> T) -> Option<T> {
     guard::with_states(surface, |states| of(states).map(|showing| look(&showing)))
 }
 
-/// An update of `surface` was applied.
+/// Takes over an update of `surface` that was just applied.
 pub(super) fn update(surface: &WlSurface) {
     let is_first = guard::with_states(surface, |states| {
         let is_first = states.data_map.insert_if_missing_threadsafe(|| Mutex::new(Showing::default()));
@@ -261,7 +256,7 @@ pub(super) fn update(surface: &WlSurface) {
         is_first
     });
     if is_first {
-        // A buffer cannot be given back any more when the states of its surface go.
+        // Drop the buffer here: once the surface's data is dropped, its release cannot be sent any more.
         compositor::add_destruction_hook(surface, |_: &mut State, surface: &WlSurface| {
             let showing =
                 guard::with_states(surface, |states| of(states).map(|mut showing| std::mem::take(&mut *showing)));

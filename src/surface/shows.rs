@@ -1,4 +1,4 @@
-//! What surfaces ask of the outputs that show them.
+//! The interface from surfaces to the outputs that show them.
 
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -8,89 +8,92 @@ use upbeat_timing::id::{ClientId, SurfaceId};
 use upbeat_timing::target::{RefreshIndex, Target};
 use upbeat_timing::time::Instant;
 
-/// What a commit has to do, by its client's pacing.
+/// How a commit is handled, by the pacing of its client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// Wait for this refresh: it was drawn further ahead.
+    /// The commit waits for this refresh, because it was drawn further ahead.
     pub hold: Option<RefreshIndex>,
-    /// The client is called back for its next frame while this one waits to be shown.
+    /// The client's callbacks for its next frame are answered while this frame still waits to be shown.
     pub runs_ahead: bool,
 }
 
-/// When a device had drawn something.
+/// When a device finished drawing a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// When, or when that was heard of.
+    /// The time, or the time at which the fence was found signalled.
     pub at: Instant,
-    /// Nobody could say when: it was not later.
+    /// The exact time is unknown: it was `at` or earlier.
     pub at_most: bool,
 }
 
 /// A commit with new content, its own or that of synchronised subsurfaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Commit {
-    /// When it came in.
+    /// When the request came in.
     pub at: Instant,
     /// It has a fifo barrier or a time stamp.
     pub queued: bool,
     /// How many buffers its client has.
     pub buffers: usize,
-    /// Not before this moment is it to be seen.
+    /// The earliest time at which it may be shown (`wp_commit_timer`).
     pub stamp: Option<Instant>,
-    /// The refresh that it was drawn for, where its client says so.
+    /// The refresh that it was drawn for, if the client named a target.
     pub bound: Option<Target>,
-    /// A device is still drawing it.
+    /// A device is still drawing the buffer.
     pub unfinished: bool,
-    /// Some of it is its own.
+    /// At least a part of the content is the surface's own.
     pub is_own: bool,
 }
 
-/// The outputs, which show surfaces. It is a trait since `output` knows `surface`, and `surface` may not know `output`.
+/// Implemented by the outputs. It is a trait because `output` depends on `surface`, so `surface` may not depend on
+/// `output`.
 pub trait ShowsSurfaces {
-    /// There is a surface.
+    /// A surface was created.
     fn surface_made(&mut self, surface: SurfaceId);
 
-    /// A surface is gone, and perhaps its client with it.
+    /// A surface was destroyed. `client_left`: it was its client's last surface.
     fn surface_gone(&mut self, surface: SurfaceId, client: ClientId, client_left: bool);
 
-    /// Something that `surface` shows has changed.
+    /// Schedules a repaint, because the appearance of `surface` has changed.
     fn need(&mut self, surface: &WlSurface);
 
-    /// `surface` shows other content, and nothing else of it has changed. Returns whether that is taken care of; if not, it is
-    /// [needed](Self::need).
+    /// `surface` has new content, and nothing else of it has changed. Returns whether the content will be drawn in
+    /// place; if not, a [repaint](Self::need) has to be scheduled.
     fn content_alone(&mut self, surface: &WlSurface) -> bool;
 
-    /// Other surfaces hang on `surface`, or elsewhere.
+    /// The subsurfaces of `surface` or their positions changed.
     fn tree_changed(&mut self, surface: &WlSurface);
 
-    /// An update of `surface` waits: its output has to latch when it is due.
+    /// An update of `surface` waits: schedules a latch of its output for when it is due.
     fn need_when_due(&mut self, surface: &WlSurface);
 
-    /// A gate of `surface` was opened outside a latch: what was behind it is applied.
+    /// A gate of `surface` was opened outside a latch: applies the updates behind it.
     fn apply_opened(&mut self, surface: &WlSurface);
 
-    /// A callback was asked for that needs no latch: nothing changed, or the client runs ahead.
+    /// A frame callback was requested that needs no latch: nothing changed, or the client runs ahead.
     fn callback_wanted(&mut self, surface: &WlSurface);
 
-    /// An update of `surface` was applied that changes nothing, and brought feedback or a fifo barrier, which end with a latch.
+    /// An update of `surface` was applied that changes nothing, but has feedback or a fifo barrier, which end with
+    /// a latch.
     fn latch_wanted(&mut self, surface: &WlSurface);
 
-    /// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then
-    /// an update has to be finished to be in it. `None` without outputs.
+    /// When the output that shows `surface` latches its next frame, or the frame shown at `wanted`: an update has to be
+    /// finished by then to be in it. `None` without outputs.
     fn next_latch_at(&self, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant>;
 
-    /// The refresh of the target that a commit of `surface` is bound to, if it still holds.
+    /// The refresh of the target that a commit of `surface` is bound to, unless the target was revoked.
     fn target_of(&self, surface: &WlSurface, bound: &Bound) -> Option<Target>;
 
-    /// A client commits `buffer`: what it shows is looked at if somebody wants to know.
+    /// A client commits `buffer`: its pixels are hashed if the pacer asked for that.
     fn drawn(&mut self, surface: &WlSurface, buffer: &WlBuffer);
 
     /// A commit with new content came in.
     fn committed(&mut self, surface: &WlSurface, commit: Commit) -> Committed;
 
-    /// A device has drawn what was committed as number `number` of `surface`.
+    /// A device has finished drawing the buffer of commit `number` of `surface`.
     fn finished(&mut self, surface: &WlSurface, number: u64, at: Finished);
 
-    /// An update of `surface` was applied, or waits, and its client may be one that is called back before it is latched.
+    /// An update of `surface` was applied, or waits, and its client may be due a callback before that update is
+    /// latched.
     fn committed_ahead(&mut self, surface: &WlSurface);
 }

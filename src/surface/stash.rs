@@ -1,8 +1,8 @@
-//! Keeps what a client has not committed out of a commit that is not its own.
+//! Keeps uncommitted state of a client out of a commit that is not its own.
 //!
 //! When a parent commits, Smithay 0.7 commits the *pending* state of its synchronised subsurfaces with it: a buffer
-//! that was attached but not committed would be shown. Around such a commit the pending state of those subsurfaces is
-//! put aside, and what they committed last stands in for it.
+//! that was attached but not committed would be shown. Around such a commit the pending state of these subsurfaces is
+//! put aside and replaced by the state that they committed last.
 
 use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_output::Transform;
@@ -58,7 +58,6 @@ pub(super) struct Stash {
     once: Once,
 }
 
-/// Which of the two states of a surface.
 #[derive(Clone, Copy, Debug)]
 enum Version {
     Pending,
@@ -79,12 +78,12 @@ impl Version {
 }
 
 impl Lasting {
-    /// What `states` has pending.
+    /// Copies the pending state.
     pub fn pending(states: &SurfaceData) -> Self {
         Self::of(states, Version::Pending)
     }
 
-    /// What was applied last: the best guess for a surface that has not committed as a subsurface yet.
+    /// Copies the applied state: the best guess for a surface that has not committed as a subsurface yet.
     fn current(states: &SurfaceData) -> Self {
         Self::of(states, Version::Current)
     }
@@ -109,7 +108,7 @@ impl Lasting {
         }
     }
 
-    /// Makes it what `states` has pending.
+    /// Makes it the pending state.
     fn put(self, states: &SurfaceData) {
         {
             let mut attributes = states.cached_state.get::<SurfaceAttributes>();
@@ -129,7 +128,7 @@ impl Lasting {
 }
 
 impl Once {
-    /// Exchanges it with what `states` has pending.
+    /// Swaps it with the pending state.
     fn exchange(&mut self, states: &SurfaceData) {
         {
             let mut attributes = states.cached_state.get::<SurfaceAttributes>();
@@ -146,7 +145,8 @@ impl Once {
     }
 }
 
-/// Puts aside what `surface` has not committed. `committed`: what it committed last, if it ever did as a subsurface.
+/// Puts the uncommitted state of `surface` aside. `committed`: the state that it committed last, if it ever did as a
+/// subsurface.
 pub(super) fn hide(surface: &WlSurface, committed: Option<Lasting>) -> Stash {
     guard::with_states(surface, |states| {
         let lasting = Lasting::pending(states);
@@ -158,7 +158,7 @@ pub(super) fn hide(surface: &WlSurface, committed: Option<Lasting>) -> Stash {
 }
 
 impl Stash {
-    /// Puts it back.
+    /// Makes it the pending state again.
     pub fn restore(mut self) {
         guard::with_states(&self.surface, |states| {
             self.lasting.put(states);

@@ -1,5 +1,5 @@
-//! `wl_subsurface`: position and stacking belong to the parent's next commit, and what a synchronised subsurface has
-//! committed is shown when it becomes desynchronised.
+//! `wl_subsurface`: position and stacking are applied by the parent's next commit, and the cached commits of a
+//! synchronised subsurface are applied when it becomes desynchronised.
 
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_subsurface::{self, WlSubsurface};
@@ -47,7 +47,7 @@ impl Dispatch<WlSubsurface, SubsurfaceUserData, State> for Handlers {
     }
 
     fn destroyed(state: &mut State, client: ClientId, subsurface: &WlSubsurface, data: &SubsurfaceUserData) {
-        // Of one that goes with all of its client nobody looks at the family any more.
+        // If the whole client is gone, its trees are not used any more.
         let parent = compositor::get_parent(data.surface()).filter(|parent| parent.client().is_some());
         if let Some(parent) = parent {
             state.surfaces.leave(&parent, data.surface());
@@ -60,7 +60,7 @@ impl Dispatch<WlSubsurface, SubsurfaceUserData, State> for Handlers {
         <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::destroyed(
             state, client, subsurface, data,
         );
-        // It is a root of its own again.
+        // The surface is a root of its own again.
         super::reach::touch(state, data.surface());
     }
 }
@@ -76,8 +76,8 @@ fn place(subsurface: &WlSubsurface, surface: &WlSurface, side: Side, sibling: &W
     }
 }
 
-/// Applies what `surface` and those below it have committed while they were synchronised: Smithay 0.7 would leave it
-/// until their next commit, and a client that waits for its frame callback would wait for ever.
+/// Applies the commits that `surface` and its descendants made while they were synchronised. Smithay 0.7 would leave
+/// them until their next commit, and a client that waits for its frame callback would wait for ever.
 fn apply_cached(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '_>) {
     if state.surfaces.is_synchronised(surface) {
         return;
@@ -114,8 +114,8 @@ fn set_replay(state: &mut State, surface: &WlSurface, replay: bool) {
     }
 }
 
-/// Puts aside what the synchronised subsurfaces below `surface` have not committed, when a commit of `surface` would
-/// take it along.
+/// Puts aside the uncommitted state of the synchronised subsurfaces below `surface` that a commit of `surface` would
+/// otherwise apply.
 pub(super) fn hide_synchronised(state: &State, surface: &WlSurface) -> Vec<Stash> {
     let mut hidden = Vec::new();
     for child in state.surfaces.taken_along(surface) {
@@ -135,7 +135,6 @@ fn hide(state: &State, surface: &WlSurface) -> Stash {
     stash::hide(surface, state.surfaces.get(surface).and_then(|entry| entry.lasting.clone()))
 }
 
-/// `surface` became a subsurface of `parent`.
 pub fn new_subsurface(state: &mut State, parent: &WlSurface, surface: &WlSurface) {
     state.surfaces.join(parent, surface);
     tree::add(parent, surface);

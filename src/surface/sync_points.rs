@@ -1,4 +1,4 @@
-//! What a commit says of its buffer by points on timelines (explicit synchronisation).
+//! Explicit synchronisation: the acquire and release points of a commit (`wp_linux_drm_syncobj_surface_v1`).
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -8,17 +8,16 @@ use smithay::wayland::drm_syncobj::{DrmSyncPoint, DrmSyncobjCachedState};
 use super::fence::AcquireFence;
 use crate::guard;
 
-/// What a commit says of its buffer.
+/// The timeline points of a commit.
 #[derive(Debug, Default)]
 pub(super) struct Points {
     /// Signals when the buffer may be read.
     pub acquire: Option<Box<dyn AcquireFence>>,
-    /// To be signalled when nobody reads it any more. Where it is named the fences that the buffer carries itself do not
-    /// count.
+    /// To be signalled when the buffer is not read any more. If it is set, the buffer's implicit fences do not count.
     pub release: Option<DrmSyncPoint>,
 }
 
-/// The points of the commit that `surface` is making. One whose acquire point cannot be waited for is the client's fault.
+/// The points of the commit in progress. An acquire point that cannot be waited for is a protocol error.
 pub(super) fn pending(surface: &WlSurface) -> Points {
     let (acquire, release) = guard::with_states(surface, |states| {
         let mut points = states.cached_state.get::<DrmSyncobjCachedState>();
@@ -29,21 +28,21 @@ pub(super) fn pending(surface: &WlSurface) -> Points {
     let waits = acquire.eventfd().inspect_err(|error| {
         let Some(client) = surface.client() else { return };
         if let Some(more) = guard::complaint(&client, "acquire point") {
-            tracing::warn!(client = ?client.id(), more, %error, "an acquire point cannot be waited for");
+            tracing::warn!(client = ?client.id(), more, %error, "cannot wait for an acquire point");
         }
     });
     let acquire = waits.ok().map(|descriptor| Box::new(descriptor) as Box<dyn AcquireFence>);
     Points { acquire, release: Some(release) }
 }
 
-/// Nobody reads the buffer of a commit that is never shown.
+/// Signals the release point of a commit that is never shown.
 pub(super) fn signal(point: &DrmSyncPoint) {
     if let Err(error) = point.signal() {
-        tracing::debug!(%error, "a release point cannot be signalled");
+        tracing::debug!(%error, "cannot signal a release point");
     }
 }
 
-/// The update that was applied to a surface has no content any more: its points are not for what comes next.
+/// Removes the points of an update whose content was cancelled, so that the next buffer does not get them.
 pub(super) fn strip(states: &SurfaceData) {
     let mut points = states.cached_state.get::<DrmSyncobjCachedState>();
     *points.current() = DrmSyncobjCachedState::default();

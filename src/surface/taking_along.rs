@@ -1,12 +1,12 @@
-//! What a commit takes along: the updates of synchronised subsurfaces are applied with their parent's.
+//! Synchronised subsurfaces: their cached updates are applied together with the parent's commit.
 //!
-//! Smithay 0.7 takes along what every synchronised child has, with all that hangs on it, whether or not any of it has
-//! committed, and each of a thousand takes microseconds. So it is told that a subsurface is synchronised only from a commit of
-//! it, or of what hangs on it, to the commit of its parent that takes that along; else it passes over it. What the client
-//! said is kept here.
+//! Smithay 0.7 visits every synchronised child of a committing parent, with the whole tree below it, even if none of
+//! them has committed; with a thousand children each visit takes microseconds. So Smithay's flag is set only from a
+//! commit of the subsurface (or of one below it) until the parent's commit that applies it; at other times Smithay
+//! passes over the subsurface. The mode that the client set is kept here.
 //!
 //! ```text
-//!   set_sync   │ commit of the child ─► Smithay: sync ─► parent's commit: taken along ─► Smithay: desync
+//!   set_sync   │ commit of the child ─► Smithay: sync ─► parent's commit: applied ─► Smithay: desync
 //!   (kept here)│ commit of the parent: passed over
 //! ```
 
@@ -19,28 +19,25 @@ use super::registry::Surfaces;
 use crate::bounds::MAX_NESTING;
 use crate::state::State;
 
-/// A request that is being met.
+/// The arguments of the request in progress, for requests that are passed on to Smithay.
 pub(super) struct Met<'a, 'b> {
-    /// Whose.
     pub client: &'a Client,
-    /// The display.
     pub display: &'a DisplayHandle,
-    /// For what it makes.
     pub init: &'a mut DataInit<'b, State>,
 }
 
 impl Surfaces {
-    /// How many surfaces hang on `surface`, at any depth.
+    /// How many descendants `surface` has.
     pub fn below(&self, surface: &WlSurface) -> usize {
         self.get(surface).map_or(0, |entry| entry.part.below)
     }
 
-    /// How many surfaces hang on what hangs on `surface`.
+    /// How many descendants `surface` has, without its direct children.
     pub fn deep_below(&self, surface: &WlSurface) -> usize {
         self.get(surface).map_or(0, |entry| entry.part.below.saturating_sub(entry.part.children))
     }
 
-    /// `surface` and what hangs on it hangs on `parent` from now on, and counts there, or does not any more.
+    /// `surface` becomes a child of `parent`, or stops being one: changes the counts of all ancestors.
     fn count(&mut self, parent: &WlSurface, surface: &WlSurface, change: impl Fn(usize, usize) -> usize) {
         let count = 1 + self.below(surface);
         if let Some(entry) = self.get_mut(parent) {
@@ -53,7 +50,7 @@ impl Surfaces {
         }
     }
 
-    /// `number` is its client's for what made `surface` a subsurface.
+    /// Notes the protocol id of the `wl_subsurface` of `surface`.
     pub fn note_role(&mut self, surface: &WlSurface, number: Option<u32>) {
         if let Some(entry) = self.get_mut(surface) {
             entry.part.role = number;
@@ -71,45 +68,45 @@ impl Surfaces {
         }
     }
 
-    /// It is about to be none any more.
+    /// `surface` is about to stop being a subsurface of `parent`.
     pub(super) fn leave(&mut self, parent: &WlSurface, surface: &WlSurface) {
         self.count(parent, surface, usize::saturating_sub);
         if let Some(entry) = self.get_mut(parent) {
             entry.part.told.retain(|child| child != surface);
         }
-        // As Smithay has it of one that is none any more.
+        // Smithay has these values for a surface that is no subsurface.
         if let Some(entry) = self.get_mut(surface) {
             (entry.part.role, entry.part.is_synchronised, entry.part.is_told) = (None, true, true);
         }
     }
 
-    /// Whether an update of `surface` waits for its parent's.
+    /// Whether an update of `surface` waits for a parent's commit: it or an ancestor is synchronised.
     pub(super) fn is_synchronised(&self, surface: &WlSurface) -> bool {
         let mut line = std::iter::successors(Some(surface.clone()), compositor::get_parent).take(MAX_NESTING + 1);
         line.any(|part| self.get(&part).is_some_and(|entry| entry.part.is_synchronised))
     }
 
-    /// Its client wants it to be synchronised, or not to be.
+    /// Notes the mode that the client set.
     pub(super) fn synchronise(&mut self, surface: &WlSurface, wants: bool) {
         if let Some(entry) = self.get_mut(surface) {
             entry.part.is_synchronised = wants;
         }
     }
 
-    /// The children of which a commit of `surface` takes along what they have, with all that hangs on them.
+    /// The children whose cached updates, with their whole trees, the next commit of `surface` applies.
     pub(super) fn taken_along(&self, surface: &WlSurface) -> &[WlSurface] {
         self.get(surface).map_or(&[], |entry| &entry.part.told)
     }
 }
 
-/// `surface` and what it hangs on, each with its parent, without the root.
+/// `surface` and its ancestors, each with its parent, without the root.
 fn lineage(surface: &WlSurface) -> impl Iterator<Item = (WlSurface, WlSurface)> {
     let with_parent = |part: WlSurface| compositor::get_parent(&part).map(|parent| (part, parent));
     std::iter::successors(with_parent(surface.clone()), move |(_, parent)| with_parent(parent.clone()))
         .take(MAX_NESTING + 1)
 }
 
-/// A synchronised `surface` is about to commit: Smithay is to keep that for its parent.
+/// A synchronised `surface` is about to commit: makes Smithay cache the commit for the parent.
 pub(super) fn keep(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '_>) {
     for (part, parent) in lineage(surface) {
         let is_news = state.surfaces.get(&part).is_some_and(|entry| entry.part.is_synchronised && !entry.part.is_told);
@@ -122,7 +119,7 @@ pub(super) fn keep(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '_>
     }
 }
 
-/// A commit of `surface` took along what its children had.
+/// A commit of `surface` has applied the cached updates of its children: makes Smithay pass over them again.
 pub(super) fn took_along(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '_>) {
     let told = state.surfaces.get_mut(surface).map(|entry| std::mem::take(&mut entry.part.told));
     for child in told.unwrap_or_default() {
@@ -135,7 +132,7 @@ pub(super) fn took_along(state: &mut State, surface: &WlSurface, met: &mut Met<'
     }
 }
 
-/// Smithay is to keep nothing of `surface` for its parent.
+/// Makes Smithay cache no commits of `surface` for its parent.
 pub(super) fn forget(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '_>) {
     let parent = compositor::get_parent(surface).filter(|_| tell(state, surface, false, met));
     if let Some(entry) = parent.and_then(|parent| state.surfaces.get_mut(&parent)) {
@@ -143,7 +140,7 @@ pub(super) fn forget(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '
     }
 }
 
-/// Tells Smithay whether `surface` is synchronised. Returns whether that can be done.
+/// Sets Smithay's synchronised flag of `surface`. Returns whether that was possible.
 fn tell(state: &mut State, surface: &WlSurface, synchronised: bool, met: &mut Met<'_, '_>) -> bool {
     let Met { client, display, init } = met;
     let Some(entry) = state.surfaces.get_mut(surface) else { return false };

@@ -1,8 +1,9 @@
-//! Which surfaces hang on a surface, in which order and where: state of the *parent*, double-buffered with its commits.
+//! The tree of subsurfaces: order and position of a surface's children. This is state of the *parent*, double-buffered
+//! with the parent's commits.
 //!
 //! Smithay 0.7 keeps a position with the child's commits and changes the order at once. Here both belong to the
 //! parent's updates, as `wl_subsurface` says, and travel with them through every queue. Drawing and hit-testing walk
-//! this tree, in which a [follower] is where it was last put; what Smithay has of positions and order nobody reads.
+//! this tree, in which a [follower] is where it was last put. Smithay's own positions and order are not used.
 
 use std::sync::Arc;
 
@@ -45,7 +46,6 @@ impl Cacheable for Children {
     }
 }
 
-/// Above or below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Above,
@@ -89,7 +89,7 @@ fn with_pending<T>(parent: &WlSurface, change: impl FnOnce(&mut Family) -> T) ->
     })
 }
 
-/// A new subsurface: on top of its siblings, once the parent commits.
+/// Adds a subsurface on top of its siblings, with the parent's next commit.
 pub(super) fn add(parent: &WlSurface, surface: &WlSurface) {
     with_pending(parent, |family| {
         if let Some(index) = family.index_of(surface) {
@@ -99,7 +99,7 @@ pub(super) fn add(parent: &WlSurface, surface: &WlSurface) {
     });
 }
 
-/// It is no subsurface any more: it vanishes at once.
+/// Removes a subsurface at once.
 pub(super) fn remove(parent: &WlSurface, surface: &WlSurface) {
     guard::with_states(parent, |states| {
         let mut children = states.cached_state.get::<Children>();
@@ -123,24 +123,23 @@ pub(super) fn set_position(parent: &WlSurface, surface: &WlSurface, position: Po
     });
 }
 
-/// Reorders a subsurface with the parent's next commit. Returns whether `sibling` is its parent or another child of it.
+/// Reorders a subsurface with the parent's next commit. Returns whether `sibling` is its parent or a sibling.
 pub(super) fn place(parent: &WlSurface, surface: &WlSurface, side: Side, sibling: &WlSurface) -> bool {
     let sibling = (sibling != parent).then_some(sibling);
     sibling != Some(surface) && with_pending(parent, |family| family.place(surface, side, sibling)).is_some()
 }
 
-/// The children of a surface when it was looked at last.
+/// The children of a surface when it was looked at last; compared to find changes.
 #[derive(Debug, Default)]
 pub(super) struct Known(Option<Arc<Family>>);
 
 impl Known {
-    /// Whether it has any.
     pub fn has_any(&self) -> bool {
         self.0.as_ref().is_some_and(|family| !family.children.is_empty())
     }
 }
 
-/// Whether the applied state of `surface` gives it other children than `known`, or puts them elsewhere.
+/// Whether the children or their positions in the applied state of `surface` differ from `known`, which is updated.
 pub(super) fn is_other(surface: &WlSurface, known: &mut Known) -> bool {
     let family = applied(surface);
     let has_any = !family.children.is_empty();
@@ -162,58 +161,59 @@ fn family_of(states: &SurfaceData) -> Arc<Family> {
     states.cached_state.get::<Children>().current().0.clone()
 }
 
-/// Where a surface of a tree is, in the root's coordinates.
+/// The place of a surface in its tree, in the root's coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// Its top left corner.
     pub origin: Point<f64, Logical>,
-    /// What is seen of it: views crop their contents.
+    /// The rectangle that it is clipped to: a scroll view clips its contents.
     pub crop: Option<Rectangle<f64, Logical>>,
 }
 
 impl Place {
-    /// Whether `point` (in the root's coordinates) is cut away.
+    /// Whether `point` (in the root's coordinates) is clipped away.
     pub fn cuts(&self, point: Point<f64, Logical>) -> bool {
         self.crop.is_some_and(|crop| !crop.contains(point))
     }
 }
 
-/// Looks at a surface whose place is known.
+/// Called with a surface, its data and its place.
 pub type Visit<'a, T> = dyn FnMut(&WlSurface, &SurfaceData, Place) -> Option<T> + 'a;
 
-/// Visits a surface and what hangs on it, as applied, topmost first, until `visit` returns something. It is given each
-/// surface's place, starting from the origin for the root. What has no content hides its children, too.
+/// Visits a surface and its descendants in their applied state, topmost first, until `visit` returns `Some`. Places
+/// start at the origin for the root. A surface without content hides its descendants, too.
 pub fn find_downward<T>(root: &WlSurface, visit: &mut Visit<'_, T>) -> Option<T> {
     find_below(root, Place { origin: Point::default(), crop: None }, visit)
 }
 
-/// How large `surface` itself is shown; nothing without content.
+/// The size of `surface` alone, in surface coordinates; empty without content.
 pub fn size(surface: &WlSurface) -> Size<i32, Logical> {
     guard::with_states(surface, scroll::size_of).unwrap_or_default()
 }
 
-/// What the tree of `root` covers, in its coordinates; nothing of one without content. Visits all of it: for what is seen seldom
-/// ([`Surfaces::extent`](super::Surfaces::extent) was measured).
+/// The bounding box of the tree of `root`, in the root's coordinates; empty if the root has no content. Visits the
+/// whole tree, so it is for rare use; [`Surfaces::extent`](super::Surfaces::extent) returns a measured value.
 pub fn extent(root: &WlSurface) -> Rectangle<i32, Logical> {
     let own = Rectangle::from_size(size(root));
     extent_below(root).filter(|_| !own.is_empty()).map_or(own, |below| own.merge(below))
 }
 
-/// What hangs on one root.
+/// The bounding box of the descendants of a root.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reach {
-    /// What that covers, in the root's coordinates, as it was measured last.
+    /// In the root's coordinates, as measured last.
     pub below: Option<Rectangle<i32, Logical>>,
-    /// Something of it may have changed since.
+    /// A descendant may have changed since the last measurement.
     pub is_touched: bool,
 }
 
-/// What hangs on a root reaches so far, in its coordinates: what views cut away is not there. Visits all of it.
+/// The bounding box of the descendants of `root`, in its coordinates. Contents of scroll views do not count. Visits the
+/// whole tree.
 pub(super) fn extent_below(root: &WlSurface) -> Option<Rectangle<i32, Logical>> {
     let mut extent: Option<Rectangle<i32, Logical>> = None;
     find_downward(root, &mut |surface, states, place| {
         let seen = Rectangle::new(place.origin, scroll::size_of(states)?.to_f64());
-        // A content lies within its view, which counts itself.
+        // A scroll view clips its contents, so it is enough to count the view itself.
         if place.crop.is_none() && surface != root {
             let seen = seen.to_i32_round();
             extent = Some(extent.map_or(seen, |extent| extent.merge(seen)));
@@ -242,7 +242,7 @@ fn find_below<T>(root: &WlSurface, place: Place, visit: &mut Visit<'_, T>) -> Op
     let walk = |children: &[Child], visit: &mut Visit<'_, T>| {
         children.iter().rev().find_map(|child| {
             let surface = child.surface.upgrade().ok()?;
-            // What was taken from this parent while an update waited is not shown any more.
+            // A child that left this parent while an update waited is not shown any more.
             let ours = compositor::get_parent(&surface).as_ref() == Some(root);
             let place = place_of(child, &surface).filter(|_| ours)?;
             find_below(&surface, place, visit)

@@ -1,9 +1,9 @@
-//! What is owed for each commit until it is applied: the release of its buffer and the end of its feedback.
+//! The duties that each commit brings until it is applied: the release of its buffer and the end of its feedback.
 //!
-//! Smithay's queue keeps both inside a surface's state, where nothing can be taken out again: when the surface is
-//! destroyed, buffers of commits that waited would never be released, and feedback would end whenever the last
-//! reference to the surface goes. So they are kept here, by the number of the commit, and the number travels through
-//! the queue.
+//! Smithay's queue keeps both inside a surface's state, where nothing can be taken out again. When the surface is
+//! destroyed, buffers of waiting commits would never be released, and feedback would end only when the last reference
+//! to the surface is dropped. So both are kept here, by the number of the commit, and the number travels through the
+//! queue.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use super::sync_points;
 use crate::guard::Held;
 use upbeat_timing::ahead::TargetId;
 
-/// Which commit a state belongs to, counted from 1; 0 before the first.
+/// The commit that a state belongs to, counted from 1; 0 before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct UpdateNumber(pub u64);
 
@@ -32,14 +32,14 @@ impl Cacheable for UpdateNumber {
     }
 }
 
-/// What a commit does with the surface's buffer.
+/// The effect of a commit on the surface's buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Content {
-    /// Shows this one from now on.
+    /// A new buffer is attached.
     Attached(WlBuffer),
-    /// Shows nothing from now on.
+    /// A null buffer is attached: the surface is unmapped.
     Removed,
-    /// Leaves it.
+    /// No buffer is attached.
     Kept,
 }
 
@@ -48,7 +48,7 @@ impl Content {
         *self != Content::Kept
     }
 
-    /// It is never shown: its buffer goes back.
+    /// Releases the buffer of a commit that is never shown.
     fn release(self, point: Option<DrmSyncPoint>) {
         if let Content::Attached(buffer) = self {
             buffer.release();
@@ -61,33 +61,33 @@ impl Content {
 struct Commit {
     number: UpdateNumber,
     content: Content,
-    /// Signalled when nobody reads its buffer any more.
+    /// Signalled when the buffer is not read any more.
     release: Option<DrmSyncPoint>,
     feedback: Feedback,
-    /// Its content was cancelled, and its buffer released.
+    /// The content was cancelled and the buffer released.
     cancelled: bool,
-    /// It counts as one that waits.
+    /// Counts against the client's limit of waiting updates.
     _held: Option<Held>,
 }
 
-/// Commits of one surface that were not applied yet, oldest first.
+/// The commits of one surface that were not applied yet, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Outstanding {
     last: UpdateNumber,
     commits: VecDeque<Commit>,
 }
 
-/// What was applied.
+/// The result of applying commits.
 #[derive(Debug, Default)]
 pub(super) struct Applied {
     /// The buffer was replaced or removed.
     pub new_content: bool,
-    /// Who is to be told when it is shown.
+    /// The feedback that waits for the applied content to be presented.
     pub feedback: Feedback,
 }
 
 impl Outstanding {
-    /// A commit is made.
+    /// Adds a commit. Returns its number.
     pub fn commit(
         &mut self,
         content: Content,
@@ -101,18 +101,18 @@ impl Outstanding {
         self.last
     }
 
-    /// Gives back the room that is not needed now.
+    /// Frees spare capacity.
     pub fn shrink(&mut self) {
         self.commits.shrink_to_fit();
     }
 
-    /// Whether something was committed and not applied.
+    /// Whether there are commits that were not applied.
     pub fn any(&self) -> bool {
         !self.commits.is_empty()
     }
 
-    /// All commits up to `number` are applied: their buffers are Smithay's to release. Feedback for content that
-    /// another of them replaced ends here.
+    /// All commits up to `number` are applied: from now on Smithay releases their buffers. Feedback for content that a
+    /// later one of them replaced is discarded.
     pub fn apply(&mut self, number: UpdateNumber) -> Applied {
         let mut applied = Applied::default();
         while self.commits.front().is_some_and(|commit| commit.number <= number) {
@@ -130,7 +130,7 @@ impl Outstanding {
         applied
     }
 
-    /// The surface is gone: releases buffers that nobody else will, and ends all feedback.
+    /// The surface is gone: releases the buffers that were not applied, and discards all feedback.
     pub fn abandon(&mut self) {
         for commit in self.commits.drain(..) {
             commit.content.release(commit.release);
@@ -138,12 +138,12 @@ impl Outstanding {
         }
     }
 
-    /// Whether the commit that is applied with `number` was cancelled.
+    /// Whether the commit with `number` was cancelled.
     pub fn is_cancelled(&self, number: UpdateNumber) -> bool {
         self.commits.iter().any(|commit| commit.number == number && commit.cancelled)
     }
 
-    /// Whether there will be content when all of this is applied; `None` if that stays as it is.
+    /// Whether the surface will have a buffer after these commits; `None` if they do not change that.
     pub fn leaves_content(&self) -> Option<bool> {
         let newest = self.commits.iter().rev().find(|commit| commit.content.is_new())?;
         Some(newest.content != Content::Removed)
@@ -154,14 +154,14 @@ impl Outstanding {
         self.commits.iter_mut().flat_map(|commit| &mut commit.feedback.frames).find(|frame| frame.id == id)
     }
 
-    /// Ends the content of the commit that is bound to `id`: its buffer is released, its feedback ends.
+    /// Cancels the commit that is bound to `id`: releases its buffer and discards its feedback.
     pub fn cancel(&mut self, id: TargetId) {
         let bound = |commit: &&mut Commit| commit.feedback.frames.iter().any(|frame| frame.id == id);
         let Some(commit) = self.commits.iter_mut().find(bound) else { return };
         commit.cancelled = true;
         std::mem::replace(&mut commit.content, Content::Kept).release(commit.release.take());
         let mut feedback = std::mem::take(&mut commit.feedback);
-        // Whoever cancelled the frame tells of it, in its place among the others.
+        // The caller sends the results of paced frames, in their order.
         feedback.frames.clear();
         feedback.discard(Unshown::Cancelled);
     }

@@ -1,4 +1,4 @@
-//! What is drawn at the pointer: a client's surface, a named shape, or nothing.
+//! The cursor: a client's surface, a named shape, or hidden.
 
 mod arrow;
 mod theme;
@@ -19,14 +19,13 @@ use crate::state::State;
 use theme::Theme;
 pub use theme::read_sizes;
 
-/// The cursor of the seat.
 #[derive(Debug)]
 pub struct Cursor {
-    /// What the focused client wants.
+    /// The cursor that the client with the pointer set.
     status: CursorImageStatus,
-    /// What the compositor wants instead.
+    /// A shape that the compositor shows instead.
     override_icon: Option<CursorIcon>,
-    /// A finger was the last that pointed at something: the cursor would lie in the way of it.
+    /// Hidden, because the last input was touch: the cursor would be in the way.
     is_away: bool,
     theme: Theme,
 }
@@ -43,7 +42,7 @@ impl Default for Cursor {
 }
 
 impl Cursor {
-    /// What is to be drawn on an output of the given scale.
+    /// The image for an output of the given scale.
     pub fn view(&self, scale: f64) -> CursorView {
         if self.is_away {
             return CursorView::Hidden;
@@ -61,7 +60,7 @@ impl Cursor {
         }
     }
 
-    /// The client's surface that is drawn, if one is.
+    /// The client's surface, if it is shown.
     pub fn surface(&self) -> Option<&WlSurface> {
         match &self.status {
             CursorImageStatus::Surface(surface) if self.override_icon.is_none() && !self.is_away => Some(surface),
@@ -82,10 +81,11 @@ impl Cursor {
     }
 }
 
-/// Draws the cursor from another theme, which is read on a thread of its own. Until a shape is there, and where the theme
-/// lacks it, a built-in arrow is drawn; when it comes, a frame is asked for.
+/// Switches to another cursor theme. A shape is read on a separate thread; until it is loaded, and for shapes that the
+/// theme lacks, a built-in arrow is drawn. A loaded shape requests a new frame.
 pub fn load_theme(state: &mut State, cursor: &crate::config::Cursor) {
-    let arrived = listen(state).inspect_err(|error| tracing::warn!(%error, "cursor shapes appear with the next frame"));
+    let arrived =
+        listen(state).inspect_err(|error| tracing::warn!(%error, "cursor shapes appear only with the next frame"));
     let arrived = arrived.ok();
     state.input.cursor.theme = if *cursor == crate::config::Cursor::default() {
         Theme::load_system(arrived)
@@ -95,7 +95,7 @@ pub fn load_theme(state: &mut State, cursor: &crate::config::Cursor) {
     output::cursor_changed(state);
 }
 
-/// What a theme rings when it has read a shape. The source goes with the theme.
+/// Makes the ping that a theme sends when a shape was read. The event source ends with the theme.
 fn listen(state: &State) -> anyhow::Result<Ping> {
     let (arrived, heard) = make_ping()?;
     let inserted = state.loop_handle.insert_source(heard, |(), (), state| output::cursor_changed(state));
@@ -103,7 +103,7 @@ fn listen(state: &State) -> anyhow::Result<Ping> {
     Ok(arrived)
 }
 
-/// Fingers are used from now on, or the pointer is: it is seen or not.
+/// Hides the cursor while fingers are used, and shows it again for the pointer.
 pub(super) fn put_away(state: &mut State, is_away: bool) {
     if std::mem::replace(&mut state.input.cursor.is_away, is_away) != is_away {
         output::cursor_changed(state);
@@ -133,7 +133,7 @@ pub(super) fn applied(state: &mut State, surface: &WlSurface) {
     output::cursor_changed(state);
 }
 
-/// A surface is gone: it is not the cursor any more.
+/// A surface was destroyed: it is not the cursor any more.
 pub(super) fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     if state.input.cursor.is_surface(surface) {
         state.input.cursor.set_status(CursorImageStatus::default_named());

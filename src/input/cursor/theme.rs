@@ -1,4 +1,4 @@
-//! A cursor theme, read from the system's files.
+//! Cursor themes (Xcursor files).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,31 +11,31 @@ use super::{CursorImage, arrow};
 use crate::backend::PixelBuffer;
 use upbeat_record::faults::{self, Fault};
 
-/// Nominal size when `XCURSOR_SIZE` does not say, in logical pixels.
+/// Nominal size if `XCURSOR_SIZE` is not set, in logical pixels.
 const DEFAULT_SIZE: u32 = 24;
-/// No cursor is larger: a broken file cannot eat the memory.
+/// The largest cursor that is shown, in pixels: a broken file cannot exhaust the memory.
 const MAX_SIDE: u32 = 1024;
-/// Pictures of one file: animations have 60 in each of some sizes.
+/// Images of one file: animations have 60 in each of several sizes.
 const MOST_PICTURES: u32 = 2_048;
-/// Of a picture that memory is taken for, in pixels; those beyond [`MAX_SIDE`] are left out afterwards.
+/// The largest image that memory is allocated for, in pixels; those beyond [`MAX_SIDE`] are dropped afterwards.
 const LARGEST_SIDE: u32 = 4_096;
-/// What a table of contents calls a picture.
+/// The type of an image in the file's table of contents.
 const PICTURE: u32 = 0xfffd_0002;
 
-/// A shape in every size that the theme has, by nominal size. Only the first picture of an animation is kept: an
-/// animated cursor would keep an idle session awake.
+/// A shape in every nominal size that the theme has. Only the first image of an animation is kept, because an animated
+/// cursor would keep an idle session awake.
 type Sizes = Vec<(u32, CursorImage)>;
 
-/// The shapes asked for so far; `None` while one is being read, and for ever where the theme lacks it.
+/// The shapes requested so far; `None` while a shape is being read, and for ever if the theme lacks it.
 type Shapes = Arc<Mutex<HashMap<CursorIcon, Option<Sizes>>>>;
 
-/// A cursor theme. A shape is read when it is first asked for, on a thread of its own: the main thread waits for no
-/// file, and a session that shows an arrow reads one.
+/// A cursor theme. A shape is read when it is first requested, on a separate thread: the main thread never waits for a
+/// file, and a session that shows only an arrow reads only that.
 #[derive(Debug)]
 pub struct Theme {
     /// `None`: only the built-in arrow.
     name: Option<String>,
-    /// Rung when a shape was read that something else is drawn for meanwhile.
+    /// Pinged when a requested shape was read.
     arrived: Option<Ping>,
     shapes: Shapes,
     size: u32,
@@ -57,19 +57,19 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// The system's theme, as `XCURSOR_THEME` and `XCURSOR_SIZE` name it. `arrived` is rung when a shape was read.
+    /// The system's theme, from `XCURSOR_THEME` and `XCURSOR_SIZE`. `arrived` is pinged when a shape was read.
     pub fn load_system(arrived: Option<Ping>) -> Self {
         let name = std::env::var("XCURSOR_THEME").unwrap_or_else(|_| "default".to_owned());
         let size = std::env::var("XCURSOR_SIZE").ok().and_then(|size| size.parse().ok()).unwrap_or(DEFAULT_SIZE);
         Self::load(name, size, arrived)
     }
 
-    /// The theme called `name`. `size` is the nominal one, in logical pixels; `arrived` is rung when a shape was read.
+    /// The theme called `name`. `size`: nominal, in logical pixels; `arrived` is pinged when a shape was read.
     pub fn load(name: String, size: u32, arrived: Option<Ping>) -> Self {
         Theme { name: Some(name), arrived, size: size.clamp(8, MAX_SIDE / 4), ..Theme::default() }
     }
 
-    /// The picture of `icon` for an output of `scale`; the built-in arrow until it is read.
+    /// The image of `icon` for an output of `scale`; the built-in arrow until it is read.
     pub fn image(&self, icon: CursorIcon, scale: f64) -> CursorImage {
         let wanted = (f64::from(self.size) * scale.clamp(1.0, 8.0)).round() as u32;
         let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,19 +100,19 @@ fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes, arrived: 
         }
     };
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| reader.spawn(read)) {
-        tracing::warn!(%error, "the cursor theme is not read");
+        tracing::warn!(%error, "cannot read the cursor theme");
     }
 }
 
 fn read_shape(theme: &CursorTheme, icon: CursorIcon) -> Option<Sizes> {
     let names = std::iter::once(icon.name()).chain(icon.alt_names().iter().copied());
     let path = names.into_iter().find_map(|name| theme.load_icon(name))?;
-    // Whoever is at the other end of a pipe need not say anything.
+    // Only regular files: reading a pipe could block for ever.
     std::fs::metadata(&path).is_ok_and(|file| file.is_file()).then_some(())?;
     read_sizes(&std::fs::read(path).ok()?)
 }
 
-/// The pictures of a cursor file, one of each size; `None` if it is no such file, or has none that can be shown.
+/// The images of a cursor file, one of each size; `None` if it is not a cursor file, or has no usable image.
 pub fn read_sizes(bytes: &[u8]) -> Option<Sizes> {
     if !says_that_it_is_small(bytes) {
         return None;
@@ -127,8 +127,8 @@ pub fn read_sizes(bytes: &[u8]) -> Option<Sizes> {
     (!sizes.is_empty()).then_some(sizes)
 }
 
-/// Whether there are few pictures, and none says that it is large: each is given memory before it is looked whether the file
-/// has as much, 4 GiB if it says so.
+/// Checks that the file has few images and none claims to be large. The parser allocates memory for each before it
+/// checks that the file has as much: up to 4 GiB.
 fn says_that_it_is_small(bytes: &[u8]) -> bool {
     let word = |at: usize| {
         let word = bytes.get(at..at.checked_add(4)?)?;
@@ -148,8 +148,8 @@ fn to_cursor(image: &xcursor::parser::Image) -> Option<CursorImage> {
     if image.width == 0 || image.height == 0 || image.width > MAX_SIDE || image.height > MAX_SIDE {
         return None;
     }
-    // The file has premultiplied pixels as little-endian words, and the crate hands out its bytes as they are, whatever the
-    // field is called.
+    // The file has premultiplied pixels as little-endian words, and the crate returns its bytes unchanged, despite the
+    // field's name.
     let words = image.pixels_rgba.as_chunks::<4>().0;
     let pixels: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
     if pixels.len() != (image.width * image.height) as usize {
@@ -164,7 +164,8 @@ fn to_cursor(image: &xcursor::parser::Image) -> Option<CursorImage> {
 mod tests {
     use super::*;
 
-    /// A file with one picture of four pixels, which says that it is `width` pixels wide, and that there are `count`.
+    /// A file with one image of four pixels that claims to be `width` pixels wide, and a table that claims `count`
+    /// images.
     fn file(width: u32, count: u32) -> Vec<u8> {
         let picture = [36, PICTURE, 24, 1, width, 2, 1, 1, 0, 1, 2, 3, 4];
         let head = [u32::from_le_bytes(*b"Xcur"), 16, 0x1_0000, count, PICTURE, 24, 28];

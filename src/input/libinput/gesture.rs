@@ -1,4 +1,4 @@
-//! Gestures of a touchpad, from libinput.
+//! Touchpad gestures, from libinput.
 
 use input::event::gesture::{
     GestureEndEvent, GestureEvent, GestureEventCoordinates, GestureEventTrait, GestureHoldEvent, GesturePinchEvent,
@@ -8,7 +8,7 @@ use smithay::utils::{Logical, Point};
 
 use crate::input::Gesture;
 
-/// What the fingers did; `None` for what libinput may say in later versions.
+/// `None` for events that later versions of libinput may add.
 pub(super) fn translate(event: &GestureEvent) -> Option<Gesture> {
     let fingers = event.finger_count().unsigned_abs();
     match event {

@@ -21,14 +21,14 @@ use crate::backend::seat::Seat;
 use crate::state::State;
 use upbeat_timing::time::Clock;
 
-/// Devices cannot be had.
+/// The input devices are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// libinput does not accept the seat.
     #[error("no input devices on {0}: is udev running?")]
     Seat(String),
-    /// It cannot be waited for.
-    #[error("input devices cannot be listened to: {0}")]
+    /// The event source cannot be created.
+    #[error("cannot wait for input events: {0}")]
     Io(#[from] std::io::Error),
 }
 
@@ -58,7 +58,7 @@ impl std::fmt::Debug for Devices {
 }
 
 impl Devices {
-    /// All devices of the seat, now and later.
+    /// Uses all devices of the seat, present and future.
     pub fn new(seat: &Rc<RefCell<Seat>>) -> Result<Self, DeviceError> {
         let mut context = Libinput::new_with_udev(Opener(seat.clone()));
         let name = seat.borrow().name().to_owned();
@@ -66,15 +66,15 @@ impl Devices {
         Ok(Devices { context })
     }
 
-    /// Readable when [`dispatch`](Self::dispatch) wants to be called.
+    /// Becomes readable when [`dispatch`](Self::dispatch) has to be called.
     pub fn descriptor(&self) -> std::io::Result<OwnedFd> {
         self.context.as_fd().try_clone_to_owned()
     }
 
-    /// Hands on everything that has arrived.
+    /// Handles all events that have arrived.
     pub fn dispatch(&mut self, state: &mut State) {
         if let Err(error) = self.context.dispatch() {
-            tracing::error!(%error, "input devices cannot be read");
+            tracing::error!(%error, "cannot read input devices");
         }
         for event in &mut self.context {
             if let Event::Device(event) = &event {
@@ -84,17 +84,17 @@ impl Devices {
         }
     }
 
-    /// Closes all devices: another session has them. What is pressed counts as released.
+    /// Closes all devices, because another session gets them. Pressed keys and buttons count as released.
     pub fn suspend(&mut self, state: &mut State) {
         self.context.suspend();
         self.dispatch(state);
         super::keyboard::remove(state, KeyboardId::Session);
     }
 
-    /// Opens them again.
+    /// Opens the devices again.
     pub fn resume(&mut self, state: &mut State) {
         if self.context.resume().is_err() {
-            tracing::error!("the input devices cannot be opened again");
+            tracing::error!("cannot reopen the input devices");
         }
         self.dispatch(state);
     }
@@ -116,7 +116,7 @@ fn changed(state: &mut State, event: &DeviceEvent) {
     }
 }
 
-/// Clients are told which graphics tablets there are.
+/// Announces a graphics tablet to clients, or its removal.
 fn plugged(state: &mut State, device: &Device, there: bool) {
     if device.has_capability(DeviceCapability::TabletTool) {
         let time = state.clock.now();

@@ -1,10 +1,10 @@
-//! What the configuration says of a device, told to libinput.
+//! Applies the configuration to a libinput device.
 
 use input::{AccelProfile, Device, DeviceCapability, DeviceConfigError};
 
 use crate::config::{AccelerationProfile, Config, PointerSettings};
 
-/// Applies what the configuration says to a device that was plugged in. A device that lacks a setting keeps its own.
+/// Applies the configuration to a device that was plugged in. Settings that the device does not support are skipped.
 pub(super) fn apply(device: &mut Device, config: &Config) {
     if !device.has_capability(DeviceCapability::Pointer) {
         return;
@@ -14,7 +14,7 @@ pub(super) fn apply(device: &mut Device, config: &Config) {
     let settings = config.device(&name, is_touchpad);
     for (option, result) in set(device, &settings, is_touchpad) {
         if let Err(error) = result {
-            tracing::debug!(device = name, option, ?error, "the device cannot do that");
+            tracing::debug!(device = name, option, ?error, "the device does not support this option");
         }
     }
 }

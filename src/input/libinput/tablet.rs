@@ -13,7 +13,7 @@ use smithay::wayland::tablet_manager::TabletDescriptor;
 use crate::input::tablet::{Axes, ToolAction, ToolEvent};
 use crate::output::place_on_panel;
 
-/// What clients are told of the tablet.
+/// The description that clients get of the tablet.
 pub(super) fn describe(device: &Device) -> TabletDescriptor {
     TabletDescriptor {
         name: device.name().to_string(),
@@ -22,7 +22,8 @@ pub(super) fn describe(device: &Device) -> TabletDescriptor {
     }
 }
 
-/// What a tool did, on a tablet that covers the panel of `screen`. `None` for what libinput may say in later versions.
+/// Translates an event on a tablet that covers the panel of `screen`. `None` for events that later versions of libinput
+/// may add.
 pub(super) fn translate(event: &TabletToolEvent, screen: &Output) -> Option<ToolEvent> {
     let action = match event {
         TabletToolEvent::Axis(_) => ToolAction::Move,

@@ -1,4 +1,4 @@
-//! libinput's events as ours.
+//! Translates libinput events to [`InputEvent`]s.
 
 use input::Device;
 use input::event::gesture::GestureEventTrait;
@@ -22,7 +22,7 @@ use upbeat_timing::time::Instant;
 
 const NANOS_PER_MICRO: u64 = 1_000;
 
-/// Hands on what the event says to clients.
+/// Handles one libinput event.
 pub(super) fn translate(state: &mut State, event: &Event) {
     match event {
         Event::Keyboard(KeyboardEvent::Key(event)) => {
@@ -90,7 +90,7 @@ fn pointer(state: &mut State, event: &PointerEvent) {
             let axis = |axis| continuous(event.scroll_value(axis));
             scrolled(state, time, ScrollSource::Continuous, event, axis);
         }
-        // The old axis events repeat what the scroll events say.
+        // The old axis events repeat the scroll events.
         _ => {}
     }
 }
@@ -139,14 +139,14 @@ fn touch(state: &mut State, event: &TouchEvent) {
     }
 }
 
-/// Where a finger is: on the screen that the device belongs to.
+/// The position of a finger, on the output that the device belongs to.
 fn touched(state: &State, event: &(impl TouchEventPosition + EventTrait)) -> Option<Point<f64, Logical>> {
     let screen = screen_of(state, &event.device())?;
     Some(output::place_on_panel(screen, (event.x_transformed(1), event.y_transformed(1))))
 }
 
-/// Where the tablet of a virtual machine points, which covers everything that there is: the one panel, or all outputs as they
-/// lie beside each other. `share`: of its width and height.
+/// The position of an absolute pointer (the tablet of a virtual machine), which covers the one panel, or all outputs as
+/// they are arranged. `share`: fractions of the width and height.
 fn pointed(state: &State, share: (f64, f64)) -> Option<Point<f64, Logical>> {
     let mut all = output::all(state);
     if let (Some((only, _)), None) = (all.next(), all.next()) {
@@ -156,7 +156,7 @@ fn pointed(state: &State, share: (f64, f64)) -> Option<Point<f64, Logical>> {
     Some(area.loc + Point::from((share.0 * area.size.w, share.1 * area.size.h)))
 }
 
-/// The screen that a touchscreen or a tablet belongs to: the one that udev says, else the one that is built in.
+/// The output that a touchscreen or a tablet belongs to: the one that udev names, or else the built-in panel.
 fn screen_of<'a>(state: &'a State, device: &Device) -> Option<&'a Output> {
     let wanted = device.output_name().map(|name| name.to_string());
     let named = output::all(state).find(|(output, _)| Some(output.name()) == wanted);

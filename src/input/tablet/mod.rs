@@ -1,7 +1,7 @@
 //! Graphics tablets and their tools: pens, erasers, airbrushes.
 //!
-//! A window whose client knows tablets gets the tool's own events. For any other the tool is a pointer: the tip is the
-//! left button, the buttons at the shaft are the right and the middle one.
+//! A window whose client supports tablets gets the tool's own events. For any other window the tool is a pointer: the
+//! tip is the left button, the buttons on the barrel are the right and the middle one.
 //!
 //! ```text
 //!            ┌─ the client of the surface under it has bound a tablet seat ─► zwp_tablet_tool_v2, the pointer leaves
@@ -9,8 +9,9 @@
 //!            └─ it has not ─► pointer::moved_to, pointer::button
 //! ```
 //!
-//! While the tip is down or a button is pressed everything stays with the surface on which that began. A client that asks
-//! to drag its window or data with such a press loses the tool to the drag: the tool is the pointer until it is released.
+//! While the tip is down or a button is pressed, all events go to the surface on which that began. A client that asks
+//! to drag its window or data with such a press loses the tool to the drag: the tool is the pointer until it is
+//! released.
 
 mod seats;
 mod tool_object;
@@ -37,43 +38,43 @@ use crate::surface::foresight::Device;
 use seats::{TabletSeats, ToolMotion};
 use upbeat_timing::time::{Clock as _, Instant};
 
-/// Linux event codes.
+// From linux/input-event-codes.h.
 const BTN_LEFT: u32 = 0x110;
 const BTN_RIGHT: u32 = 0x111;
 const BTN_MIDDLE: u32 = 0x112;
 const BTN_STYLUS: u32 = 0x14b;
 const BTN_STYLUS2: u32 = 0x14c;
-/// More tools than anybody has near a tablet at a time.
+/// More tools than a user has near a tablet at a time.
 const MAX_TOOLS: usize = 16;
 
 /// A tool that is near a tablet.
 #[derive(Debug)]
 struct Near {
     tool: TabletToolDescriptor,
-    /// Where everything goes while something of it is pressed.
+    /// The surface that all events go to while the tip or a button is down.
     held: Option<Focus>,
     /// The tip and the buttons that are down.
     pressed: Vec<Press>,
     /// Where the first of them went down.
     pressed_at: Point<f64, Logical>,
-    /// It is a pointer for what it is on.
+    /// It acts as the pointer.
     is_pointer: bool,
-    /// What it did last, and on what.
+    /// Its last event, and the surface that it was on.
     last: Option<(ToolEvent, Focus)>,
 }
 
 /// The tip or a button of a tool that is down.
 #[derive(Debug)]
 struct Press {
-    /// The button that it is of a pointer.
+    /// The pointer button that it stands for.
     button: u32,
     action: ToolAction,
-    /// The serial that the client was told.
+    /// The serial of the event that the client got.
     serial: Option<Serial>,
 }
 
 impl Near {
-    /// Whether it pressed with `serial` on a surface of the client of `surface`, and holds that.
+    /// Whether it holds a surface of the client of `surface` by the press `serial`.
     fn holds(&self, serial: Serial, surface: &WlSurface) -> bool {
         let on = self.held.as_ref().and_then(Option::as_ref);
         let is_same_client = on.is_some_and(|(on, _)| on.id().same_client_as(&surface.id()));
@@ -81,7 +82,7 @@ impl Near {
     }
 }
 
-/// The tools that are near.
+/// The tools that are near a tablet.
 #[derive(Debug, Default)]
 pub struct Tools {
     near: Vec<Near>,
@@ -89,7 +90,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Whether a tool is on a window that knows tablets: the pointer has nothing to do with it.
+    /// Whether a tool is on a window that supports tablets: then the pointer is on no surface.
     pub fn silence_pointer(&self) -> bool {
         self.near.iter().any(|near| !near.is_pointer)
     }
@@ -99,7 +100,7 @@ impl Tools {
         self.near.iter().find(|near| near.holds(serial, surface)).map(|near| near.pressed_at)
     }
 
-    /// Forgets all that are near: windows are told that they left. Returns what predictions know the tools by.
+    /// Forgets all tools that are near and sends `proximity_out`. Returns their ids for input prediction.
     pub(super) fn let_go(&mut self, now: Instant) -> Vec<Device> {
         let near = std::mem::take(&mut self.near).into_iter().filter(|near| !near.is_pointer);
         let left = near.map(|near| {
@@ -110,7 +111,7 @@ impl Tools {
     }
 }
 
-/// A tablet was plugged in or unplugged. Tools leave the tablet that is unplugged.
+/// A tablet was plugged in or unplugged. Tools leave a tablet that is unplugged.
 pub fn plugged(state: &mut State, time: Instant, tablet: &TabletDescriptor, there: bool) {
     if there {
         state.input.tools.seats.add_tablet(&state.display_handle, tablet);
@@ -126,7 +127,7 @@ fn position_of(event: &ToolEvent) -> Point<f64, Logical> {
     Point::from((coordinate_f64(event.position.x), coordinate_f64(event.position.y)))
 }
 
-/// A tool did something.
+/// Handles an event of a tool.
 pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     let position = position_of(event);
     let seats = &mut state.input.tools.seats;
@@ -153,7 +154,7 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     let device = Device::Tool(serial_of(&event.tool));
     if is_pointer {
         foresight::left(state, device);
-        // If it was on a window that knows tablets.
+        // In case it was on a window that supports tablets.
         state.input.tools.seats.leave(&event.tool, time.as_wayland_millis());
         act_as_pointer(state, time, event, position);
     } else {
@@ -162,8 +163,8 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     }
 }
 
-/// The tool that holds a surface of the client of `surface` by the press `serial` is the pointer until it is released.
-/// Returns what it held; its client is told that it left.
+/// Makes the tool that holds a surface of the client of `surface` by the press `serial` the pointer until it is
+/// released. Returns the held surface, whose client gets `proximity_out`.
 pub(super) fn become_pointer(state: &mut State, time: Instant, serial: Serial, surface: &WlSurface) -> Option<Focus> {
     let near = state.input.tools.near.iter_mut().find(|near| near.holds(serial, surface))?;
     near.is_pointer = true;
@@ -174,7 +175,7 @@ pub(super) fn become_pointer(state: &mut State, time: Instant, serial: Serial, s
     focus
 }
 
-/// `client` made a tablet seat: it is told of the tools that are on its surfaces, and of what is pressed.
+/// `client` made a tablet seat: sends the tools that are on its surfaces, and their pressed buttons.
 pub fn seat_made(state: &mut State, client: &Client, seat: &ZwpTabletSeatV2) {
     let millis = state.clock.now().as_wayland_millis();
     let Tools { near, seats } = &mut state.input.tools;
@@ -197,17 +198,17 @@ pub fn seat_made(state: &mut State, client: &Client, seat: &ZwpTabletSeatV2) {
     }
 }
 
-/// A tablet seat is gone; its objects stay.
+/// A tablet seat was destroyed; its objects stay.
 pub fn seat_gone(state: &mut State, seat: &ZwpTabletSeatV2) {
     state.input.tools.seats.remove_instance(seat);
 }
 
-/// A client destroyed its object of a tablet.
+/// A client destroyed its `zwp_tablet_v2`.
 pub fn tablet_object_gone(state: &mut State, object: &ZwpTabletV2) {
     state.input.tools.seats.remove_tablet_object(object);
 }
 
-/// A client destroyed its object of a tool.
+/// A client destroyed its `zwp_tablet_tool_v2`.
 pub fn tool_object_gone(state: &mut State, object: &ZwpTabletToolV2) {
     state.input.tools.seats.remove_tool_object(object);
 }
@@ -217,7 +218,7 @@ pub fn is_near(state: &State, object: &ZwpTabletToolV2) -> bool {
     state.input.tools.seats.is_near(object)
 }
 
-/// The client of `object` wants a cursor for the tool. Nothing happens unless the tool is on a surface of the client.
+/// Sets the tool's cursor. Has no effect unless the tool is on a surface of the client.
 pub fn set_cursor(state: &mut State, object: &ZwpTabletToolV2, image: CursorImageStatus) {
     if is_near(state, object) {
         state.input.cursor.set_status(image);
@@ -225,12 +226,12 @@ pub fn set_cursor(state: &mut State, object: &ZwpTabletToolV2, image: CursorImag
     }
 }
 
-/// What a client knows the tool by.
+/// The id by which the client knows the tool in predictions.
 const fn serial_of(tool: &TabletToolDescriptor) -> u32 {
     tool.hardware_serial as u32
 }
 
-/// The client of `surface` is about to be told what the tool did at `time`.
+/// Sends the exact time of the tool event that the client of `surface` gets next.
 fn tell_time(state: &State, surface: Option<&WlSurface>, tool: &TabletToolDescriptor, time: Instant) {
     let foresight = surface.and_then(|surface| state.surfaces.get(surface)).and_then(|entry| entry.foresight());
     if let Some(foresight) = foresight {
@@ -242,7 +243,7 @@ fn find<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut
     state.input.tools.near.iter_mut().find(|near| near.tool == *tool)
 }
 
-/// What is kept of the tool, from now on if it was not near yet.
+/// The state of the tool; adds it if it was not near yet.
 fn near<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut Near> {
     let near = &mut state.input.tools.near;
     let is_new = !near.iter().any(|near| near.tool == *tool);
@@ -264,7 +265,7 @@ const fn as_button(action: ToolAction) -> Option<(u32, bool)> {
     }
 }
 
-/// Notes what is pressed. Returns whether this is the first thing that is.
+/// Notes a press or release. Returns whether it is the first press of the tool.
 fn press(state: &mut State, event: &ToolEvent, focus: Option<&Focus>, serial: Option<Serial>) -> bool {
     let (Some((button, pressed)), Some(near)) = (as_button(event.action), find(state, &event.tool)) else {
         return false;
@@ -319,7 +320,7 @@ fn act(state: &mut State, time: Instant, event: &ToolEvent, position: Point<f64,
     state.input.tools.seats.act(&event.tool, event.action, serial, millis);
 }
 
-/// The cursor goes with the tool, the pointer is on nothing.
+/// Takes the pointer off any surface, and moves the cursor to the tool.
 fn withdraw_pointer(state: &mut State, time: Instant, position: Point<f64, Logical>) {
     let pointer = state.input.pointer.clone();
     let serial = SERIAL_COUNTER.next_serial();
@@ -336,7 +337,7 @@ fn leave(state: &mut State, time: Instant, event: &ToolEvent) {
     let Some(index) = near.iter().position(|near| near.tool == event.tool) else { return };
     let near = near.swap_remove(index);
     if near.is_pointer {
-        // What is still pressed is released with it.
+        // Buttons that are still pressed are released with it.
         near.pressed.iter().for_each(|press| pointer::button(state, time, press.button, false));
         return;
     }

@@ -1,13 +1,14 @@
-//! The objects of `zwp_tablet_manager_v2`. Ours, since Smithay 0.7 tells the first instance of a client alone.
+//! The objects of `zwp_tablet_manager_v2`. Implemented here because Smithay 0.7 serves only the first tablet seat of a
+//! client.
 //!
 //! ```text
 //!   zwp_tablet_seat_v2 ──┬── zwp_tablet_v2        one for each tablet
 //!   (an instance)        └── zwp_tablet_tool_v2   one for each tool ([`ToolObject`])
 //! ```
 //!
-//! A client may have several instances. Each has objects of its own, and is told of these alone; all of them are told what
-//! a tool does on a surface of the client. An instance that is made later is told what is near and pressed; others are told
-//! nothing then. Objects outlive their instance, as the protocol says.
+//! A client may have several instances. Each has objects of its own and gets events only for these, but all of them get
+//! the events of a tool on a surface of the client. An instance that is made later gets the present tools and presses;
+//! the other instances get nothing then. Objects outlive their instance, as the protocol says.
 
 use smithay::backend::input::TabletToolDescriptor;
 use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_seat_v2::ZwpTabletSeatV2;
@@ -26,28 +27,28 @@ use crate::state::State;
 #[derive(Debug)]
 struct Tablet {
     descriptor: TabletDescriptor,
-    /// With the instance that each was made for.
+    /// Each with the instance that it was made for.
     objects: Vec<(ZwpTabletSeatV2, ZwpTabletV2)>,
 }
 
-/// A tool that was near since the first tablet was plugged in.
+/// A tool that has been near a tablet; kept while any tablet is plugged in.
 #[derive(Debug)]
 struct Tool {
     descriptor: TabletToolDescriptor,
-    /// The surface that it is on, if that is not told a pointer.
+    /// The surface that it is on, unless it acts as the pointer.
     focus: Option<WlSurface>,
     objects: Vec<ToolObject>,
 }
 
-/// A report of a tool that is on a surface.
+/// A motion of a tool on a surface.
 #[derive(Debug)]
 pub(super) struct ToolMotion<'a> {
     pub(super) tablet: &'a TabletDescriptor,
     pub(super) surface: &'a WlSurface,
-    /// Relative to the surface.
+    /// Surface coordinates.
     pub(super) at: Point<f64, Logical>,
     pub(super) axes: &'a Axes,
-    /// For objects that learn by it that the tool is near.
+    /// For `proximity_in`, where it is still to be sent.
     pub(super) serial: Serial,
     pub(super) millis: u32,
 }
@@ -65,7 +66,7 @@ impl TabletSeats {
         self.tablets.iter().any(|known| known.descriptor == *tablet)
     }
 
-    /// A tablet was plugged in: every instance is told. Nothing happens if it is known.
+    /// A tablet was plugged in: announces it to every instance. Has no effect if it is known.
     pub(super) fn add_tablet(&mut self, display: &DisplayHandle, descriptor: &TabletDescriptor) {
         if self.has_tablet(descriptor) {
             return;
@@ -77,7 +78,7 @@ impl TabletSeats {
         self.tablets.push(tablet);
     }
 
-    /// A tablet was unplugged. With the last of them all tools are gone, too.
+    /// A tablet was unplugged. With the last tablet all tools are removed, too.
     pub(super) fn remove_tablet(&mut self, descriptor: &TabletDescriptor, millis: u32) {
         for tablet in self.tablets.extract_if(.., |known| known.descriptor == *descriptor) {
             tablet.objects.iter().for_each(|(_, object)| object.removed());
@@ -91,7 +92,7 @@ impl TabletSeats {
         }
     }
 
-    /// A tool is near a tablet: every instance is told of it, unless it is known.
+    /// A tool is near a tablet: announces it to every instance, unless it is known.
     pub(super) fn add_tool(&mut self, display: &DisplayHandle, descriptor: &TabletToolDescriptor) {
         if self.tools.iter().any(|tool| tool.descriptor == *descriptor) {
             return;
@@ -103,7 +104,7 @@ impl TabletSeats {
         self.tools.push(tool);
     }
 
-    /// `client` made an instance: it is told which tablets and tools there are.
+    /// `client` made an instance: announces the present tablets and tools.
     pub(super) fn add_instance(&mut self, display: &DisplayHandle, client: &Client, seat: &ZwpTabletSeatV2) {
         for tablet in &mut self.tablets {
             tablet.announce(display, client, seat);
@@ -126,13 +127,13 @@ impl TabletSeats {
         self.tools.iter_mut().for_each(|tool| tool.objects.retain(|known| known.object != *object));
     }
 
-    /// Whether the client of `object` was told by it that the tool is on a surface of its own.
+    /// Whether `object` got `proximity_in` and not yet `proximity_out`.
     pub(super) fn is_near(&self, object: &ZwpTabletToolV2) -> bool {
         let mut objects = self.tools.iter().flat_map(|tool| &tool.objects);
         objects.any(|known| known.object == *object && known.is_near)
     }
 
-    /// A tool is on a surface whose client is told what it does. It leaves where it was before.
+    /// A tool is on a surface whose client gets its events. It leaves the surface that it was on before.
     pub(super) fn move_to(&mut self, descriptor: &TabletToolDescriptor, motion: &ToolMotion<'_>) {
         let Some((tool, tablets)) = self.find(descriptor) else { return };
         if tool.focus.as_ref() != Some(motion.surface) {
@@ -146,7 +147,7 @@ impl TabletSeats {
         }
     }
 
-    /// Tells the client under the tool what the tip or a button did.
+    /// Sends the action of the tip or a button to the client under the tool.
     pub(super) fn act(&mut self, descriptor: &TabletToolDescriptor, action: ToolAction, serial: Serial, millis: u32) {
         let Some((tool, _)) = self.find(descriptor) else { return };
         for object in &mut tool.objects {
@@ -156,7 +157,7 @@ impl TabletSeats {
         }
     }
 
-    /// Tells an instance that was just made that the tool is on a surface of its client, and what is pressed of it.
+    /// Sends `proximity_in` and the pressed buttons to a new instance, for a tool on a surface of its client.
     pub(super) fn catch_up(
         &mut self,
         seat: &ZwpTabletSeatV2,
@@ -176,7 +177,7 @@ impl TabletSeats {
         }
     }
 
-    /// The tool is on no surface whose client is told of it.
+    /// The tool is on no surface whose client gets its events.
     pub(super) fn leave(&mut self, descriptor: &TabletToolDescriptor, millis: u32) {
         if let Some((tool, _)) = self.find(descriptor) {
             tool.leave(millis);
@@ -214,8 +215,8 @@ impl Tool {
     }
 }
 
-/// Tells `object` where its tool is, and before that, that it is near. Returns whether it was told: it is not, if its
-/// client has destroyed the surface or the object of the tablet.
+/// Sends the tool's position to `object`, after `proximity_in` where needed. Returns whether it was sent: not if the
+/// client has destroyed the surface or its object of the tablet.
 fn tell_motion(object: &mut ToolObject, tablets: &[Tablet], motion: &ToolMotion<'_>) -> bool {
     if !object.is_near {
         if !motion.surface.is_alive() {

@@ -1,4 +1,4 @@
-//! One `zwp_tablet_tool_v2`: describing the tool to it, and what it was told of it so far.
+//! One `zwp_tablet_tool_v2`, and the state that was sent to it.
 
 use smithay::backend::input::{TabletToolCapabilities as Capabilities, TabletToolDescriptor, TabletToolType};
 use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_seat_v2::ZwpTabletSeatV2;
@@ -60,7 +60,7 @@ impl ToolObject {
         self.is_near = true;
     }
 
-    /// `at` is relative to the surface.
+    /// `at`: surface coordinates.
     pub(super) fn move_to(&self, at: Point<f64, Logical>, axes: &Axes) {
         let object = &self.object;
         object.motion(at.x, at.y);
@@ -84,7 +84,7 @@ impl ToolObject {
         }
     }
 
-    /// Tells it what the tip or a button did, unless it knows. Returns whether it was told anything.
+    /// Sends an action of the tip or a button, unless its state is the same already. Returns whether it was sent.
     pub(super) fn act(&mut self, action: ToolAction, serial: Serial) -> bool {
         if !self.is_near {
             return false;
@@ -113,7 +113,7 @@ impl ToolObject {
         }
     }
 
-    /// The tool left: everything that is down is up, and one frame says so.
+    /// The tool left: releases the tip and all buttons, in one frame.
     pub(super) fn leave(&mut self, millis: u32) {
         if !std::mem::take(&mut self.is_near) {
             return;

@@ -1,28 +1,28 @@
-//! What an input method types: composed until its commit, and checked, since clients take it as it comes.
+//! The pending state of an input method until its commit; values are checked, because clients rely on them.
 
 use super::field::{MOST_TEXT, Surrounding};
 
-/// What is typed with one commit.
+/// The content of one commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Composed {
-    /// What is being composed, and the caret or selection in it (bytes), where one is to be seen.
+    /// The preedit string, with its caret or selection (bytes); without one the caret is hidden.
     pub preedit: Option<(String, Option<(usize, usize)>)>,
-    /// What is written.
+    /// The committed text.
     pub text: String,
-    /// How much before and after the caret goes (bytes).
+    /// How much text before and after the caret is deleted (bytes).
     pub deleted: (u32, u32),
 }
 
 impl Composed {
-    /// This is being composed, with the caret from `begin` to `end`.
+    /// Sets the preedit string, with the caret from `begin` to `end`.
     pub fn preedit(&mut self, text: String, begin: i32, end: i32) {
         let within = |position: i32| usize::try_from(position).ok().filter(|at| text.is_char_boundary(*at));
         let caret = within(begin).zip(within(end));
         self.preedit = Some((text, caret)).filter(|(text, _)| !text.is_empty());
     }
 
-    /// How much of `surrounding` goes: no more than there is, and whole letters. Of a field that does not say what is there
-    /// no more than such a text can be long.
+    /// How much of `surrounding` is deleted: no more than there is, and only whole characters. For a field that does
+    /// not send its text, no more than such a text can be long.
     pub fn deleted_of(&self, surrounding: Option<&Surrounding>) -> (u32, u32) {
         let (before, after) = self.deleted;
         let Some(Surrounding { text, cursor, .. }) = surrounding else {

@@ -1,4 +1,4 @@
-//! One text field of a client, as it describes itself: what is said takes effect with a commit.
+//! One text field of a client (`zwp_text_input_v3`): its pending and its committed state.
 
 use smithay::reexports::wayland_protocols::wp::text_input::zv3::server::zwp_text_input_v3::{
     ChangeCause, ContentHint, ContentPurpose,
@@ -8,19 +8,19 @@ use smithay::utils::{Logical, Rectangle};
 /// The text around the caret; positions are in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surrounding {
-    /// Without what is being composed.
+    /// Without the preedit string.
     pub text: String,
     /// Where the caret is.
     pub cursor: usize,
-    /// Where the selection begins; at the caret if there is none.
+    /// The other end of the selection; at the caret if there is none.
     pub anchor: usize,
 }
 
-/// As long as the protocol lets such a text be (bytes).
+/// The longest surrounding text that the protocol allows (bytes).
 pub const MOST_TEXT: usize = 4000;
 
 impl Surrounding {
-    /// `None` where the positions are none within the text, or where that is too long: what would be made of it is wrong.
+    /// `None` if a position does not lie within the text, or if the text is too long: it cannot be relied on.
     pub fn new(text: String, cursor: i32, anchor: i32) -> Option<Self> {
         let within = |position: i32| usize::try_from(position).ok().filter(|at| text.is_char_boundary(*at));
         let (cursor, anchor) = (within(cursor)?, within(anchor)?);
@@ -28,16 +28,16 @@ impl Surrounding {
     }
 }
 
-/// What a field says of itself.
+/// The committed state of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stated {
-    /// The text around its caret, if it knows.
+    /// The text around its caret, if it was set.
     pub surrounding: Option<Surrounding>,
-    /// Why that changed.
+    /// Why the text changed.
     pub cause: ChangeCause,
-    /// What it is for, if it says.
+    /// The hint and the purpose, if they were set.
     pub content: Option<(ContentHint, ContentPurpose)>,
-    /// Where its caret is (surface coordinates), if it says.
+    /// The rectangle of the caret (surface coordinates), if it was set.
     pub caret: Option<Rectangle<i32, Logical>>,
 }
 
@@ -47,12 +47,12 @@ impl Default for Stated {
     }
 }
 
-/// What was said since the last commit.
+/// The state that was set since the last commit.
 #[derive(Debug, Default)]
 struct Pending {
-    /// Whether it is to be typed into, if that was said.
+    /// Whether the field is enabled or disabled, if that was requested.
     enables: Option<bool>,
-    /// Something was typed since then.
+    /// The input method has typed since `enable`.
     is_typed_since: bool,
     surrounding: Option<Option<Surrounding>>,
     cause: Option<ChangeCause>,
@@ -60,72 +60,70 @@ struct Pending {
     caret: Option<Rectangle<i32, Logical>>,
 }
 
-/// What came of a commit.
+/// The effect of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing.
     Nothing,
-    /// It is typed into from now on, and has forgotten what was before.
+    /// The field is enabled, with fresh state.
     Enabled,
-    /// It is not typed into any more.
+    /// The field is disabled.
     Disabled,
-    /// It says something else.
+    /// The state of an enabled field changed.
     Changed,
 }
 
-/// A field.
+/// The double-buffered state of a field.
 #[derive(Debug, Default)]
 pub struct FieldState {
-    /// Commits so far: it is told of those with what is typed.
+    /// Commits so far: `done` carries this number.
     pub commits: u32,
     pending: Pending,
-    /// None: it is not typed into.
+    /// The committed state; `None`: the field is not enabled.
     current: Option<Stated>,
 }
 
 impl FieldState {
-    /// What it says of itself while it is typed into.
+    /// The committed state while it is enabled.
     pub const fn stated(&self) -> Option<&Stated> {
         self.current.as_ref()
     }
 
-    /// It is to be typed into, and what was said before counts no more.
+    /// `enable`: resets the state.
     pub fn enable(&mut self) {
         self.pending = Pending { enables: Some(true), ..Pending::default() };
     }
 
-    /// It was told of something that is typed.
+    /// The client was sent text of the input method.
     pub const fn typed(&mut self) {
         self.pending.is_typed_since = true;
     }
 
-    /// It is not to be typed into any more.
     pub fn disable(&mut self) {
         self.pending.enables = Some(false);
     }
 
-    /// The text around its caret; none that makes sense: it does not say.
+    /// `set_surrounding_text`; `None` if the values were invalid.
     pub fn surround(&mut self, surrounding: Option<Surrounding>) {
         self.pending.surrounding = Some(surrounding);
     }
 
-    /// Why that changed.
+    /// The request `set_text_change_cause`.
     pub const fn because(&mut self, cause: ChangeCause) {
         self.pending.cause = Some(cause);
     }
 
-    /// What it is for.
+    /// The request `set_content_type`.
     pub const fn is_for(&mut self, hint: ContentHint, purpose: ContentPurpose) {
         self.pending.content = Some((hint, purpose));
     }
 
-    /// Where its caret is.
+    /// The request `set_cursor_rectangle`.
     pub const fn caret(&mut self, rect: Rectangle<i32, Logical>) {
         self.pending.caret = Some(rect);
     }
 
-    /// All that counts now. Of one that has no focus (`is_heard`) nothing does; while another is typed into (`is_alone`) this
-    /// one cannot be.
+    /// Applies the pending state. Has no effect on a field without focus (`is_heard` is false). A field cannot be
+    /// enabled while another one is (`is_alone` is false).
     pub fn commit(&mut self, is_heard: bool, is_alone: bool) -> Outcome {
         self.commits = self.commits.wrapping_add(1);
         let said = std::mem::take(&mut self.pending);
@@ -136,8 +134,8 @@ impl FieldState {
         let outcome = match said.enables {
             Some(true) if is_alone => {
                 self.current = Some(Stated::default());
-                // GTK 3 enables again with each click, and commits when it has something else to say: what was typed
-                // meanwhile is not what it wants to be forgotten.
+                // GTK 3 enables a field again with each click, and commits only when other state changes. It does not
+                // mean that the text typed in between is to be forgotten.
                 if was_on && said.is_typed_since { Outcome::Changed } else { Outcome::Enabled }
             }
             Some(false) if was_on => {
@@ -156,7 +154,7 @@ impl FieldState {
         outcome
     }
 
-    /// Its surface has no focus any more, or another one has: all that it said is to be said again.
+    /// The field lost the focus: it must be enabled and described again.
     pub fn forget(&mut self) {
         (self.pending, self.current) = (Pending::default(), None);
     }
@@ -184,7 +182,7 @@ mod tests {
         assert_eq!(field.commit(true, true), Outcome::Changed);
         let stated = field.stated().unwrap();
         assert_eq!((&stated.surrounding, stated.cause), (&around("words", 5), ChangeCause::Other));
-        assert!(stated.content.is_some(), "it stays what it is for");
+        assert!(stated.content.is_some(), "the content type stays");
         assert_eq!(field.commit(true, true), Outcome::Changed);
         assert_eq!(field.stated().unwrap().cause, ChangeCause::InputMethod, "a cause counts once");
         field.enable();
@@ -205,7 +203,7 @@ mod tests {
         field.enable();
         field.typed();
         assert_eq!(field.commit(true, true), Outcome::Changed);
-        assert_eq!(field.stated(), Some(&Stated::default()), "what it said of itself is");
+        assert_eq!(field.stated(), Some(&Stated::default()), "its properties are reset");
         field.typed();
         field.enable();
         assert_eq!(field.commit(true, true), Outcome::Enabled, "it was typed before");
@@ -216,7 +214,7 @@ mod tests {
         let mut field = FieldState::default();
         field.enable();
         assert_eq!((field.commit(false, true), field.commits), (Outcome::Nothing, 1));
-        assert_eq!(field.commit(true, true), Outcome::Nothing, "what was said then is forgotten");
+        assert_eq!(field.commit(true, true), Outcome::Nothing, "the earlier request has no effect");
     }
 
     #[test]

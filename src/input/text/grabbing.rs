@@ -1,4 +1,4 @@
-//! Grabs of the input method, which begin with what there is to know of the keyboard, and leave no key behind.
+//! Keyboard grabs of the input method: they begin with the keyboard's state, and leave no key pressed behind.
 
 use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_keyboard_grab_v2::ZwpInputMethodKeyboardGrabV2;
 
@@ -8,7 +8,7 @@ use crate::later;
 use crate::state::State;
 use upbeat_timing::time::Clock;
 
-/// The input method wants the keys.
+/// The input method grabs the keyboard.
 pub fn grab(state: &mut State, object: ZwpInputMethodKeyboardGrabV2) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     in_force::tell_grabs(state);
@@ -19,13 +19,13 @@ pub fn grab(state: &mut State, object: ZwpInputMethodKeyboardGrabV2) {
     state.input.text.grabs.objects.push(object);
 }
 
-/// A grab is gone.
+/// A grab was released or destroyed.
 pub fn released(state: &mut State, object: &ZwpInputMethodKeyboardGrabV2) {
     ungrab(state, |grab| grab == object);
 }
 
-/// Some grabs are no more. With the last one the input method lets go of the keys: it will not hear any more when it would be
-/// time.
+/// Removes grabs. With the last grab all its keys are released, because the input method will not get their real
+/// release.
 pub(super) fn ungrab(state: &mut State, goes: impl Fn(&ZwpInputMethodKeyboardGrabV2) -> bool) {
     let grabs = &mut state.input.text.grabs;
     let count = grabs.objects.len();
@@ -35,13 +35,14 @@ pub(super) fn ungrab(state: &mut State, goes: impl Fn(&ZwpInputMethodKeyboardGra
     }
 }
 
-/// Keys that are down come up for nobody, and what the input method has made of them comes up for the client.
+/// Real releases of grabbed keys are sent to no client; keys that the input method handed on are released for the
+/// client.
 pub(super) fn let_go(state: &mut State) {
     let grabs = &mut state.input.text.grabs;
     let down = std::mem::take(&mut grabs.down);
     let handing_on: Vec<KeyboardId> = grabs.handing_on.iter().copied().collect();
     keyboard::swallow(state, &down);
-    // Not now: its client may be going, and its surfaces must not be named meanwhile (see `input::focus::lost`).
+    // Not now: the client may be disconnecting, and events must not name its surfaces then (see `input::focus::lost`).
     later::soon(state, move |state| {
         let now = state.clock.now();
         for keyboard in handing_on {

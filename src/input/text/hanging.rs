@@ -1,8 +1,8 @@
-//! An input method that has the keys and hangs: without dying it gives nothing back.
+//! Detects an input method that has grabbed the keys and hangs: it is still connected, but returns no key.
 //!
-//! One that lives reads what it is told, at once, whatever it makes of it. So what is asked with each key, and only while keys
-//! are grabbed, is whether it has read the ones before. One that reads and does nothing cannot be told from one that eats keys
-//! on purpose.
+//! A working input method reads its events at once, even if it ignores them. So with each grabbed key the compositor
+//! checks whether the earlier keys were read. An input method that reads and does nothing cannot be told from one that
+//! swallows keys on purpose.
 
 use smithay::reexports::wayland_server::Resource;
 
@@ -10,35 +10,35 @@ use crate::guard;
 use crate::state::State;
 use upbeat_timing::time::{Instant, Span};
 
-/// So long it may read nothing before keys go to the field again: longer than one is swapped out for or reads a dictionary,
-/// shorter than people wait before they reach for the power button.
+/// For so long it may read nothing before keys go to the field again: longer than it takes to swap a process in or to
+/// load a dictionary, shorter than users wait before they reach for the power button.
 const PATIENCE: Span = Span::from_millis(2000);
 
-/// What is known of how an input method does.
+/// Whether an input method reads its events.
 #[derive(Debug, Default)]
 pub struct Patience {
-    /// Since when there is something that it has not read, and how many requests it had made by then.
+    /// Since when it has unread events, and how many requests it had made by then.
     waits: Option<(Instant, u32)>,
     is_given_up: bool,
-    /// What it holds is to be let go of at the end of the turn.
+    /// Its keys are to be released at the end of the turn.
     lets_go: bool,
 }
 
 impl Patience {
-    /// Whether what the input method holds is to be let go of, once.
+    /// Whether its keys are to be released now; true once.
     pub(super) fn take_lets_go(&mut self) -> bool {
         std::mem::take(&mut self.lets_go)
     }
 }
 
-/// The input method is told of a key.
+/// A key was sent to the input method.
 pub(super) fn told(state: &mut State, now: Instant) {
     let requests = account(state).map_or(0, |account| account.requests());
     state.input.text.grabs.patience.waits.get_or_insert((now, requests));
 }
 
-/// Whether the input method gets no keys, since it hangs. It gets them again as soon as it has read what it was told; that is looked
-/// for (`looks`) with keys that it would get.
+/// Whether the input method gets no keys because it hangs. It gets them again as soon as it has read its events; that
+/// is checked (`looks`) with keys that it would get.
 pub(super) fn is_given_up(state: &mut State, now: Instant, looks: bool) -> bool {
     if !looks {
         return state.input.text.grabs.patience.is_given_up;
@@ -50,7 +50,7 @@ pub(super) fn is_given_up(state: &mut State, now: Instant, looks: bool) -> bool 
     if patience.is_given_up {
         patience.is_given_up = !has_read;
         if has_read {
-            tracing::info!("the input method reads again: it has the keys");
+            tracing::info!("the input method reads its events again and gets the keys");
         }
         return patience.is_given_up;
     }
@@ -58,7 +58,7 @@ pub(super) fn is_given_up(state: &mut State, now: Instant, looks: bool) -> bool 
         return false;
     }
     (patience.is_given_up, patience.lets_go) = (true, true);
-    tracing::warn!("the input method has read nothing for {PATIENCE}: keys go to the field until it does");
+    tracing::warn!("the input method has read no events for {PATIENCE}: keys go to the text field until it does");
     true
 }
 

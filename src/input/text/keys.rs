@@ -1,7 +1,8 @@
-//! Keys that the input method composes from: while a field is typed into they go to its grab, and none of the client's.
+//! Keys for the input method: while a text field is enabled they go to the input method's grab and not to the client.
 //!
-//! What it does not need it types itself, on a virtual keyboard of its own: those keys never go back to it. One that has the
-//! session's keymap *hands on* keys of the session's keyboards, with their modifiers: they go to the client as they are.
+//! The input method types keys that it does not use on a virtual keyboard of its own; those keys never go back to it. A
+//! virtual keyboard with the session's keymap *hands on* keys of the session's keyboards: they go to the client
+//! unchanged, with the modifiers of the session's keyboards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,18 +20,18 @@ use crate::output::{self, InputKind};
 use crate::state::State;
 use upbeat_timing::time::Instant;
 
-/// Grabs of the input method, and what it types on.
+/// The keyboard grabs of the input method, and its virtual keyboards.
 #[derive(Debug, Default)]
 pub struct Grabs {
-    /// The newest last: that one has the keys.
+    /// The newest is last and gets the keys.
     pub(super) objects: Vec<ZwpInputMethodKeyboardGrabV2>,
-    /// Keys that went down there.
+    /// Keys whose press went to a grab.
     pub(super) down: Vec<(KeyboardId, u32)>,
-    /// Whose the virtual keyboards are.
+    /// The clients of the virtual keyboards.
     owners: BTreeMap<KeyboardId, ClientId>,
-    /// Those of the input method that have the session's keymap.
+    /// The input method's keyboards that have the session's keymap.
     pub(super) handing_on: BTreeSet<KeyboardId>,
-    /// With an input method that may hang.
+    /// Whether the input method hangs.
     pub(super) patience: Patience,
 }
 
@@ -43,22 +44,23 @@ pub(in crate::input) struct Stroke {
     pub pressed: bool,
 }
 
-/// Whether keys go to the input method. What is typed under a lock is for the locker.
+/// Whether keys go to the input method. Under a lock they go to the lock screen.
 fn are_grabbed(state: &State) -> bool {
     let text = &state.input.text;
-    // The end of one that had very much is met late.
+    // Checked because the destruction of an input method with very many objects is noticed late.
     let is_there = text.method.as_ref().is_some_and(|method| method.object.is_alive());
     is_there && text.active.is_some() && !text.grabs.objects.is_empty() && !state.shell.lock().takes_input()
 }
 
-/// Whether a keyboard is one of the client that is the input method.
+/// Whether a keyboard belongs to the input method's client.
 pub(in crate::input) fn is_its_own(state: &State, keyboard: KeyboardId) -> bool {
     let text = &state.input.text;
     let method = text.method.as_ref().and_then(|method| method.object.client());
     method.is_some_and(|client| text.grabs.owners.get(&keyboard) == Some(&client.id()))
 }
 
-/// Whether the input method gets a key: one that it has gets the release, too.
+/// Sends a key to the input method if keys are grabbed. A release goes where its press went. Returns whether the key
+/// was sent.
 pub(in crate::input) fn take(state: &mut State, stroke: Stroke, modifiers: Option<ModifiersState>) -> bool {
     if state.input.text.grabs.objects.is_empty() {
         return false;
@@ -96,27 +98,28 @@ pub(in crate::input) fn take(state: &mut State, stroke: Stroke, modifiers: Optio
             tell_modifiers(&grab, modifiers);
         }
         if takes && !are_grabbed {
-            // It went down for one field and comes up after it: who has the keyboard by now knew that it was down.
+            // The key was pressed for one field and is released after it: the client with the keyboard by
+            // now saw the modifier down.
             tell_focus(state);
         }
     }
     takes
 }
 
-/// Tells a grab of modifiers.
+/// Sends the modifiers to a grab.
 pub(super) fn tell_modifiers(grab: &ZwpInputMethodKeyboardGrabV2, ModifiersState { serialized, .. }: ModifiersState) {
     let serial = SERIAL_COUNTER.next_serial().into();
     grab.modifiers(serial, serialized.depressed, serialized.latched, serialized.locked, serialized.layout_effective);
 }
 
-/// Tells who has the keyboard which modifiers there are.
+/// Sends the modifiers to the client with the keyboard.
 pub(in crate::input) fn tell_focus(state: &mut State) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     let modifiers = handle.modifier_state();
     hand_on_modifiers(state, &handle, modifiers);
 }
 
-/// A virtual keyboard is `client`'s.
+/// Notes the client of a virtual keyboard.
 pub fn belongs_to(state: &mut State, keyboard: KeyboardId, client: &Client) {
     state.input.text.grabs.owners.insert(keyboard, client.id());
 }
@@ -128,7 +131,7 @@ pub(in crate::input) fn forget(state: &mut State, keyboard: KeyboardId) {
     grabs.handing_on.remove(&keyboard);
 }
 
-/// A keyboard has another keymap: the session's (`is_sessions`) or one of its own.
+/// A keyboard has a new keymap: the session's (`is_sessions`) or one of its own.
 pub(in crate::input) fn has_keymap(state: &mut State, keyboard: KeyboardId, is_sessions: bool) {
     let hands_on = is_sessions && is_its_own(state, keyboard);
     let handing_on = &mut state.input.text.grabs.handing_on;
@@ -139,23 +142,23 @@ pub(in crate::input) fn has_keymap(state: &mut State, keyboard: KeyboardId, is_s
     }
 }
 
-/// The session has another keymap: nobody has the same.
+/// The session has a new keymap, which no virtual keyboard has yet.
 pub(in crate::input) fn sessions_changed(state: &mut State) {
     state.input.text.grabs.handing_on.clear();
 }
 
-/// Whether a keyboard hands on keys of others.
+/// Whether keys of this keyboard are handed on.
 pub(in crate::input) fn hands_on(state: &State, keyboard: KeyboardId) -> bool {
     let handing_on = &state.input.text.grabs.handing_on;
     !handing_on.is_empty() && handing_on.contains(&keyboard)
 }
 
-/// Whether the keymap of a keyboard may be one that it hands on keys with.
+/// Whether a keyboard could hand on keys if it had the session's keymap.
 pub(in crate::input) fn may_hand_on(state: &State, keyboard: KeyboardId) -> bool {
     state.input.text.method.is_some() && is_its_own(state, keyboard)
 }
 
-/// Gives a key to the client, which has no effect on anything else: the one that it stands for had.
+/// Sends a key to the client, without any other effect: the real key that it stands for had those.
 pub(in crate::input) fn hand_on(state: &mut State, handle: &KeyboardHandle<State>, code: Keycode, stroke: Stroke) {
     let key_state = if stroke.pressed { KeyState::Pressed } else { KeyState::Released };
     let serial = SERIAL_COUNTER.next_serial();
@@ -170,7 +173,7 @@ pub(in crate::input) fn hand_on(state: &mut State, handle: &KeyboardHandle<State
     handle.input_forward(state, code, key_state, serial, stroke.time.as_wayland_millis(), false);
 }
 
-/// The same for modifiers.
+/// Like [`hand_on`], for modifiers.
 pub(in crate::input) fn hand_on_modifiers(
     state: &mut State,
     handle: &KeyboardHandle<State>,

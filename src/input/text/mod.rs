@@ -1,15 +1,16 @@
-//! Text: which field of the client with the keyboard is typed into, and the input method that types there.
+//! Text input: the enabled text field of the client with the keyboard, and the input method that types into it
+//! (`zwp_text_input_v3`, `zwp_input_method_v2`).
 //!
 //! ```text
 //!   keyboard focus ─► enter, leave ─► fields of that client ─ enable, commit ─► the one that is typed into
 //!                                                                                  │ at the end of the turn
-//!   keys ─► grab (only while a field is typed into, never under a lock) ─► input method ◄┘ activate, what it says, done
-//!                                              field ◄── commit: what is composed, what is written ─┘
+//!   keys ─► grab (only while a field is typed into, never under a lock) ─► input method ◄┘ activate, state, done
+//!                                              field ◄── commit: preedit string, committed text ────┘
 //! ```
 //!
-//! The input method hears of a field once in a turn, however often that commits: it is not flooded by who is typed into. What
-//! it wrote for a field that it was told of before counts for no other. A field is answered once in a turn, too, with the
-//! number of its newest commit; a client that does not read is answered when it has read on.
+//! The input method gets a field's state once in a turn, however often the field commits, so that no client can flood
+//! it. Text that it typed for an earlier field is dropped. A field gets `done` once in a turn, too, with the number of
+//! its newest commit; a client that does not read its events gets it when it has read on.
 
 pub mod composed;
 pub mod field;
@@ -30,23 +31,23 @@ use composed::Composed;
 use field::{FieldState, Outcome, Stated};
 use keys::Grabs;
 
-/// A field of a client.
+/// A text field of a client.
 #[derive(Debug)]
 struct Field {
     object: ZwpTextInputV3,
     state: FieldState,
     /// Another number each time that it is enabled.
     turn: u64,
-    /// The string that it shows while that is being composed; its caret in bytes, or -1 and -1.
+    /// The preedit string that it shows, with its caret in bytes, or -1 and -1.
     preedit: Option<(String, i32, i32)>,
     /// Its newest commit was not answered yet.
     owes_done: bool,
 }
 
 impl Field {
-    /// Answers its newest commit, if that is owed. `done` alone would take the preedit string away.
+    /// Answers its newest commit, if it was not. Sends the preedit string again, because `done` alone would remove it.
     fn answer_commit(&mut self) {
-        // The client may commit without reading: it is answered when it has read on.
+        // The client may commit without reading events; then it is answered when it has read on.
         if !self.owes_done || !self.object.is_alive() || !guard::has_room(&self.object) {
             return;
         }
@@ -62,13 +63,12 @@ impl Field {
     }
 }
 
-/// The input method.
 #[derive(Debug)]
 struct Method {
     object: ZwpInputMethodV2,
-    /// How often it was told `done`.
+    /// How many `done` events it got.
     told: u32,
-    /// The field that it was told of: its turn, and how often `done` was said by then.
+    /// The field that it is active for: its turn, and the number of `done` events by then.
     on: Option<(u64, u32)>,
     composed: Composed,
 }
@@ -91,18 +91,18 @@ impl Method {
     }
 }
 
-/// Fields, and who types.
+/// The text fields and the input method.
 #[derive(Debug, Default)]
 pub struct Text {
-    /// The surface whose client's fields may be typed into.
+    /// The surface with the keyboard: fields of its client may be enabled.
     focus: Option<WlSurface>,
     fields: Vec<Field>,
-    /// The field that is typed into.
+    /// The enabled field.
     active: Option<ZwpTextInputV3>,
     method: Option<Method>,
     grabs: Grabs,
     turns: u64,
-    /// The input method has not heard of what changed.
+    /// A change was not sent to the input method yet.
     is_stale: bool,
 }
 
@@ -116,7 +116,7 @@ impl Text {
         self.fields.iter().find(|field| field.object == *active)
     }
 
-    /// The grabs of the input method, the one with the keys last.
+    /// The grabs of the input method, the one that gets the keys last.
     pub(super) fn grabs(&self) -> Vec<ZwpInputMethodKeyboardGrabV2> {
         self.grabs.objects.clone()
     }
@@ -140,7 +140,7 @@ pub(super) fn focus_changed(state: &mut State) {
     for field in fields.iter_mut() {
         field.state.forget();
         (field.preedit, field.owes_done) = (None, false);
-        // One that is gone cannot be named.
+        // An event cannot name a destroyed surface.
         if let Some(before) = before.as_ref().filter(|before| before.is_alive() && is_of(field, before)) {
             field.object.leave(before);
         }
@@ -151,7 +151,7 @@ pub(super) fn focus_changed(state: &mut State) {
     text.is_stale |= text.active.take().is_some();
 }
 
-/// A client has a field.
+/// A client made a text field.
 pub fn new_field(state: &mut State, object: ZwpTextInputV3) {
     let text = &mut state.input.text;
     if let Some(focus) = text.focus.as_ref().filter(|_| text.has_focus(&object)) {
@@ -160,21 +160,21 @@ pub fn new_field(state: &mut State, object: ZwpTextInputV3) {
     text.fields.push(Field { object, state: FieldState::default(), turn: 0, preedit: None, owes_done: false });
 }
 
-/// A field is gone.
+/// A text field was destroyed.
 pub fn field_gone(state: &mut State, object: &ZwpTextInputV3) {
     let text = &mut state.input.text;
     text.fields.retain(|field| field.object != *object);
     text.is_stale |= text.active.take_if(|active| active == object).is_some();
 }
 
-/// A field says something that counts with its next commit.
+/// Changes the pending state of a field.
 pub fn describe(state: &mut State, object: &ZwpTextInputV3, say: impl FnOnce(&mut FieldState)) {
     if let Some(field) = state.input.text.field_mut(object) {
         say(&mut field.state);
     }
 }
 
-/// What a field said counts now.
+/// A field applied its pending state.
 pub fn field_committed(state: &mut State, object: &ZwpTextInputV3) {
     let text = &mut state.input.text;
     let is_heard = text.has_focus(object);
@@ -202,7 +202,7 @@ pub fn field_committed(state: &mut State, object: &ZwpTextInputV3) {
     }
 }
 
-/// A client wants to be the input method. Returns whether it is: there is one at a time.
+/// A client wants to be the input method. Returns whether it is: there is only one at a time.
 pub fn register(state: &mut State, object: &ZwpInputMethodV2) -> bool {
     if let Some(method) = &state.input.text.method {
         if method.object.is_alive() {
@@ -218,12 +218,12 @@ pub fn register(state: &mut State, object: &ZwpInputMethodV2) -> bool {
     true
 }
 
-/// Whether this one is the input method.
+/// Whether `object` is the input method.
 pub fn is_registered(state: &State, object: &ZwpInputMethodV2) -> bool {
     state.input.text.method.as_ref().is_some_and(|method| method.object == *object)
 }
 
-/// An input method is gone: the field goes on without what was being composed, and the keyboard is the client's.
+/// An input method is gone: the field loses its preedit string, and keys go to the client.
 pub fn method_gone(state: &mut State, object: &ZwpInputMethodV2) {
     if !is_registered(state, object) {
         return;
@@ -235,7 +235,7 @@ pub fn method_gone(state: &mut State, object: &ZwpInputMethodV2) {
     end_composed(state);
 }
 
-/// The field shows nothing any more of what is being composed.
+/// Removes the preedit string from the field.
 fn end_composed(state: &mut State) {
     let text = &mut state.input.text;
     let active = text.active.clone();
@@ -244,14 +244,14 @@ fn end_composed(state: &mut State) {
     }
 }
 
-/// The input method says something that counts with its next commit.
+/// Changes the pending state of the input method.
 pub fn compose(state: &mut State, object: &ZwpInputMethodV2, say: impl FnOnce(&mut Composed)) {
     if let Some(method) = state.input.text.method.as_mut().filter(|method| method.object == *object) {
         say(&mut method.composed);
     }
 }
 
-/// What the input method composed is typed, if it is for the field that is typed into: `serial` says what it has heard.
+/// The input method committed: sends its text if it is for the enabled field. `serial` says which state it has seen.
 pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u32) {
     let text = &mut state.input.text;
     let Some(method) = text.method.as_mut().filter(|method| method.object == *object) else { return };
@@ -260,7 +260,7 @@ pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u3
     let Some(field) = text.active() else { return };
     let is_meant =
         on.is_some_and(|(turn, since)| turn == field.turn && serial.wrapping_sub(since) <= told.wrapping_sub(since));
-    // A field whose client does not read would be closed for what an input method says.
+    // Without the check, events of the input method could overflow the socket of a client that does not read.
     if !is_meant || !guard::has_room(&field.object) {
         return;
     }
@@ -287,7 +287,7 @@ pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u3
     }
 }
 
-/// Answers what fields have committed in this turn, and tells the input method what became of them.
+/// Answers the commits of this turn, and sends the new state to the input method.
 pub fn tell(state: &mut State) {
     if state.input.text.grabs.patience.take_lets_go() {
         grabbing::let_go(state);
@@ -295,7 +295,7 @@ pub fn tell(state: &mut State) {
     }
     let text = &mut state.input.text;
     text.fields.iter_mut().for_each(Field::answer_commit);
-    // Whoever is typed into may say something else in every turn.
+    // At most when the input method has read on, because a field may change in every turn.
     if !text.is_stale || text.method.as_ref().is_some_and(|method| !guard::reads_on(&method.object)) {
         return;
     }

@@ -1,4 +1,4 @@
-//! How much of a view's contents was drawn anew where it was.
+//! Tells whether the contents of a scroll view change by themselves, such as a video, or only move.
 
 use smithay::backend::renderer::utils::CommitCounter;
 use smithay::reexports::wayland_server::Weak;
@@ -18,7 +18,7 @@ struct Known {
     commit: CommitCounter,
 }
 
-/// What of a view changes by itself.
+/// How often the contents of a view change in place.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     known: Vec<Known>,
@@ -26,13 +26,13 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Whether what is seen changes in most refreshes.
+    /// Whether most of the visible part changes in most refreshes.
     pub const fn is_most(&self) -> bool {
         self.changing.is_most()
     }
 
-    /// The frame shown at `present` shows `seen` pixels of `view`, whose contents were committed since the one before if it was
-    /// `touched`.
+    /// Notes the frame shown at `present`, with `seen` visible pixels of `view`. `touched`: a content was committed
+    /// since the frame before.
     pub fn note(&mut self, (present, interval): (Instant, Span), touched: bool, view: &View, seen: i64) {
         let change = if touched { self.look(view, seen) } else { Change::None };
         self.changing.note(present, interval, change);
@@ -51,7 +51,7 @@ impl Changes {
             }
             self.known.push(now);
         }
-        // As many pixels as half of what is seen.
+        // Half of the visible pixels.
         let most = seen as f64 / 2.0;
         match () {
             () if changed >= most => Change::Most,
@@ -61,7 +61,7 @@ impl Changes {
     }
 }
 
-/// What is known of a content by now, and how many pixels of the document were drawn since `before`.
+/// The present state of a content, and how many of its shown pixels were drawn since `before`.
 fn looked_at(content: &Content, before: &[Known]) -> Option<(Known, f64)> {
     let surface = content.surface.upgrade().ok()?;
     let last = before.iter().find(|known| known.surface == content.surface).map(|known| known.commit);
@@ -73,7 +73,7 @@ fn looked_at(content: &Content, before: &[Known]) -> Option<(Known, f64)> {
     Some((Known { surface: content.surface.clone(), position, commit }, drawn))
 }
 
-/// How many pixels of what is shown of a surface were drawn since then.
+/// How many of a surface's shown pixels were damaged since commit `last`.
 fn drawn_since(data: &Showing, last: Option<CommitCounter>) -> f64 {
     let (Some(last), Some(buffer), Some(view)) = (last, data.buffer_size(), data.cut()) else { return 0.0 };
     let scale = f64::from(data.buffer_scale());

@@ -1,4 +1,4 @@
-//! Where a view is, and what of its document is there.
+//! The geometry of a scroll view: its offset, and which parts of its document have contents.
 
 use std::sync::Arc;
 
@@ -11,27 +11,27 @@ use crate::guard;
 use crate::surface::content::SurfaceContent;
 use upbeat_timing::scroll::{Cover, Extent, Region, Way};
 
-/// What is known of a view before it moves.
+/// The state of a view before it moves.
 pub(super) struct Circumstances {
     pub view: Arc<View>,
     pub size: Size<i32, Logical>,
     pub shown: Point<f64, Logical>,
 }
 
-/// How far this input moves the view of `surface`, if it is one: along its axes.
+/// How far this input moves the view of `surface` along its axes; `None` if it does not.
 pub fn moved_by(surface: &WlSurface, input: Inputs, way: Way) -> Option<Way> {
     let view = guard::with_states(surface, state::view).filter(|view| view.inputs.contains(input))?;
     Some(view.terms(Size::default()).along(way)).filter(|way| *way != Way::default())
 }
 
-/// What is known of a view; `None` where it is none, or has no content.
+/// The state of the view of `surface`; `None` if it is not a view, or has no content.
 pub(super) fn circumstances(surface: &WlSurface) -> Option<Circumstances> {
     guard::with_states(surface, |states| {
         Some(Circumstances { view: state::view(states)?, size: size_of(states)?, shown: state::offset(states) })
     })
 }
 
-/// Whether a surface lies inside of as many views as may be nested.
+/// Whether a surface is nested in the maximum number of views.
 pub(super) fn is_too_deep(surface: &WlSurface) -> bool {
     let around = std::iter::successors(compositor::get_parent(surface), compositor::get_parent);
     let is_view = |surface: &WlSurface| guard::with_states(surface, |states| state::view(states).is_some());
@@ -44,13 +44,13 @@ fn child(view_surface: &WlSurface, content: &Content) -> Option<WlSurface> {
     (compositor::get_parent(&child).as_ref() == Some(view_surface)).then_some(child)
 }
 
-/// What a content of the view of `view_surface` shows; `None` if it is none any more.
+/// The buffer of a content of the view; `None` if it is not a content any more.
 fn shown_by(view_surface: &WlSurface, content: &Content) -> Option<SurfaceContent> {
     let child = child(view_surface, content)?;
     guard::with_states(&child, |states| SurfaceContent::of(&child, states))
 }
 
-/// What is there of the document of the view of `surface`.
+/// The contents of a view that scroll with its document.
 pub(super) fn documents<'a>(
     surface: &'a WlSurface,
     view: &'a View,
@@ -59,8 +59,8 @@ pub(super) fn documents<'a>(
     documents.filter_map(|content| Some((shown_by(surface, content)?, content)))
 }
 
-/// What the contents of a view show, the nearest to what is seen of its document first, each with the pixel of its buffer that is
-/// nearest to that. Nearly so: it says what is seen first, and nothing else.
+/// The contents of a view, each with its buffer pixel nearest to the middle of the visible part; the nearest content is
+/// first. Only approximate: this decides the order of uploads and nothing else.
 pub fn by_distance(view_surface: &WlSurface) -> Vec<(SurfaceContent, Point<i32, Buffer>)> {
     let Some(Circumstances { view, size, shown }) = circumstances(view_surface) else { return Vec::new() };
     let middle = Point::from((f64::from(size.w) / 2.0, f64::from(size.h) / 2.0));
@@ -81,7 +81,7 @@ pub fn by_distance(view_surface: &WlSurface) -> Vec<(SurfaceContent, Point<i32, 
     found.into_iter().map(|(_, shows, near)| (shows, near)).collect()
 }
 
-/// What of the document is there.
+/// The regions of the document that have contents.
 pub(super) fn cover(surface: &WlSurface, view: &View) -> Cover {
     let documents = view.contents.iter().filter(|content| content.role == Role::Document);
     Cover::of(documents.filter_map(|content| {

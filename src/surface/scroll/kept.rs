@@ -1,5 +1,5 @@
-//! What a view showed last, kept on to while a commit leaves it bare: content that is taken away, shrinks or goes elsewhere stays
-//! where it was until something covers it.
+//! The last complete contents of a view, kept while a commit leaves a part of the view uncovered: content that is
+//! removed, shrinks or moves stays visible where it was until other content covers that place.
 
 use std::sync::Arc;
 
@@ -14,26 +14,25 @@ use crate::surface::content::SurfaceContent;
 /// One content as it was.
 #[derive(Debug)]
 pub struct KeptContent {
-    /// What it showed.
     pub content: SurfaceContent,
-    /// Where in the document.
+    /// Its place in the document.
     pub said: Content,
-    /// Its name for damage tracking: the surface goes on under its own.
+    /// The element id for damage tracking; not the surface's id, which the surface still uses.
     pub id: Id,
-    /// Its name for those who keep what they made of it.
+    /// The cache key for renderers that keep a texture of it.
     pub name: Arc<()>,
 }
 
-/// The contents of a view when all that it shows was there last, topmost first.
+/// The contents of a view when it was last covered completely, topmost first.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     contents: Vec<KeptContent>,
-    /// They are seen.
+    /// They are shown now.
     seen: bool,
 }
 
 impl Kept {
-    /// All is there: that is what is kept from now on. Returns whether something else was seen instead.
+    /// The view is covered: keeps its contents from now on. Returns whether older contents were shown until now.
     pub fn renew(&mut self, view: &WlSurface, said: &View) -> bool {
         let children = compositor::get_children(view);
         self.contents.clear();
@@ -45,12 +44,12 @@ impl Kept {
         std::mem::take(&mut self.seen)
     }
 
-    /// Something is missing: what was there is seen instead. Returns whether it was not until now.
+    /// A part is missing: shows the kept contents. Returns whether that is new.
     pub fn show(&mut self) -> bool {
         !self.contents.is_empty() && !std::mem::replace(&mut self.seen, true)
     }
 
-    /// What is seen.
+    /// The kept contents, while they are shown.
     pub fn seen(&self) -> &[KeptContent] {
         if self.seen { &self.contents } else { &[] }
     }

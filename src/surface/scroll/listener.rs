@@ -1,4 +1,4 @@
-//! What the client of a view is told.
+//! The events that the client of a scroll view gets.
 
 use upbeat_timing::scroll::{Region, ShownAt, Side};
 use upbeat_timing::time::Instant;
@@ -6,37 +6,37 @@ use upbeat_timing::time::Instant;
 /// How a view is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Not at all.
+    /// It cannot be moved now.
     Still,
-    /// Drawn anew at each refresh.
+    /// Composited at its new offset in each refresh.
     Composited,
 }
 
-/// Why it is moved in this way.
+/// Why the mode is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The compositor chose so.
+    /// The compositor's choice.
     Policy,
     /// It has no content.
     NoContent,
-    /// It lies inside of too many views.
+    /// It is nested in too many views.
     Nesting,
-    /// What is seen changes in most refreshes: nothing is rendered ahead of it.
+    /// Its contents change in most refreshes, so no content is rendered ahead.
     Changing,
 }
 
-/// The client's end of a view.
+/// The client's protocol object of a view.
 pub trait ScrollListener: std::fmt::Debug {
-    /// So many pixels may be rendered.
+    /// Sends how many pixels of contents the client may have.
     fn tell_budget(&self, pixels: i64);
-    /// How it is moved, and why so.
+    /// Sends how the view is moved, and why.
     fn tell_effective(&self, mode: Mode, reason: Reason);
-    /// This is to be rendered by then.
+    /// Sends the region of the document that the client has to render by then.
     fn tell_wanted(&self, region: Region, by: Instant);
-    /// So much is left on a side, until then.
+    /// Sends that contents on `side` run out: `left` pixels, which last until `until`.
     fn tell_low_water(&self, side: Side, left: i64, until: Instant);
-    /// It has come to rest.
+    /// Sends that the view has come to rest.
     fn tell_rest(&self, at: ShownAt);
-    /// A refresh showed it there.
+    /// Sends the offset that the refresh at `present` showed.
     fn tell_offset(&self, at: ShownAt, present: Instant);
 }

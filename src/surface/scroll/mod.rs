@@ -1,4 +1,8 @@
-//! Views that the compositor scrolls: what their clients say of them, what moves them, and what their clients are told.
+//! Views that the compositor scrolls: the client's state of them, the input that moves them, and the events to the
+//! client.
+//!
+//! A *view* is a surface that shows a part of a larger *document*. Its *contents* are subsurfaces, each with a place in
+//! the document.
 //!
 //! ```text
 //!   view's commit ─► ViewState ─────────────┐

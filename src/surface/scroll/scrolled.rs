@@ -1,4 +1,4 @@
-//! One view of a client: what moves it, what of its document is there, and what its client is told.
+//! One scroll view: its motion, the parts of its document that are rendered, and the events to its client.
 
 use std::sync::Arc;
 
@@ -17,35 +17,33 @@ use upbeat_timing::scroll::{Cover, Latch, Movement, Region, ShownAt, Step, Suppl
 use upbeat_timing::target::Target;
 use upbeat_timing::time::Instant;
 
-/// What a latch came to.
+/// The result of a latch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// It is shown elsewhere than before.
+    /// Its offset or its contents changed.
     pub moved: bool,
-    /// It is on its way, and the next refresh shows it elsewhere.
+    /// It is in motion: the next refresh shows another offset.
     pub goes_on: bool,
-    /// It or one of its contents was committed since the latch before.
+    /// The view or one of its contents was committed since the latch before.
     pub touched: bool,
-    /// Where it is shown, if its client wants to hear.
+    /// The shown offset, if its client asked for offset events.
     pub reported: Option<ShownAt>,
 }
 
-/// One view.
 #[derive(Debug)]
 pub struct Scrolled {
-    /// Its client's end.
     pub(in crate::surface) listener: Arc<dyn ScrollListener>,
     machine: ViewMachine,
     share: Share,
     supply: SupplySettings,
-    /// It lies inside of too many others, and waits.
+    /// It is nested in too many views, and does not move.
     too_deep: bool,
-    /// Where it is shown.
+    /// The shown offset.
     offset: Point<f64, Logical>,
-    /// It or one of its contents was committed since the last latch.
+    /// The view or one of its contents was committed since the last latch.
     touched: bool,
     armed: bool,
-    /// What makes up for content that is missing at its ends.
+    /// Stands in for content that is missing at the ends.
     stretched: Stretched,
     kept: Kept,
     changes: Changes,
@@ -53,12 +51,11 @@ pub struct Scrolled {
 }
 
 impl Scrolled {
-    /// The client, which is told.
     pub const fn listener(&self) -> &Arc<dyn ScrollListener> {
         &self.listener
     }
 
-    /// A view that rests at the beginning of its document. `whole`: what all views of its client may have.
+    /// A view at the beginning of its document, at rest. `whole`: the limit for all views of its client together.
     pub fn new(listener: Arc<dyn ScrollListener>, share: Share, whole: SupplySettings) -> Self {
         let supply = share.of(whole);
         listener.tell_budget(supply.most_pixels);
@@ -80,7 +77,7 @@ impl Scrolled {
         made
     }
 
-    /// What all views of its client may have; there may be more or fewer of them than before.
+    /// Sets the limit for all views of its client together; the number of views may have changed as well.
     pub fn set_supply(&mut self, whole: SupplySettings) {
         let supply = self.share.of(whole);
         let before = std::mem::replace(&mut self.supply, supply);
@@ -89,7 +86,7 @@ impl Scrolled {
         }
     }
 
-    /// Whether latches have anything to do with it.
+    /// Whether it is in motion or may go on.
     pub const fn is_active(&self) -> bool {
         (self.machine.is_active() || self.machine.is_held_up()) && !self.too_deep
     }
@@ -100,40 +97,40 @@ impl Scrolled {
         on_its_way || self.touched || self.too_deep || !self.kept.seen().is_empty()
     }
 
-    /// It or one of its contents was committed.
+    /// The view or one of its contents was committed.
     pub const fn touch(&mut self) {
         self.touched = true;
     }
 
-    /// Contents that are not there any more, and are seen until others cover the view.
+    /// Contents that were removed but stay visible until other contents cover the view.
     pub fn kept(&self) -> &[KeptContent] {
         self.kept.seen()
     }
 
-    /// Contents whose last row or column is seen where more is missing.
+    /// Contents whose last row or column is repeated where content is missing.
     pub fn stretched(&self) -> &[StretchedContent] {
         self.stretched.contents()
     }
 
-    /// They are so at its top and bottom, not at its left and right.
+    /// Whether they are stretched at the top and bottom, instead of left and right.
     pub const fn goes_down(&self) -> bool {
         self.stretched.goes_down
     }
 
-    /// Their document, in the view's coordinates.
+    /// The view's document, in the view's coordinates.
     pub fn document(&self) -> Rectangle<f64, Logical> {
         let Region { x, y } = self.stretched.document;
         let start = Point::from((x.start as f64, y.start as f64)) - self.offset;
         Rectangle::new(start, Size::from((x.length as f64, y.length as f64)))
     }
 
-    /// Where in the view's coordinates something of the document is.
+    /// The position of a document content, in the view's coordinates.
     pub fn place(&self, said: &Content) -> Point<f64, Logical> {
         let (x, y) = said.position;
         Point::from((x.get() as f64, y.get() as f64)) - self.offset
     }
 
-    /// Its client wants to hear where each refresh showed it, or not.
+    /// Turns offset events on or off.
     pub const fn arm(&mut self, armed: bool) {
         self.armed = armed;
     }
@@ -143,17 +140,17 @@ impl Scrolled {
         self.machine.is_pulled()
     }
 
-    /// Whether it goes on after fingers let go of it, not because it was sent somewhere.
+    /// Whether it is in a fling, not in a programmed motion.
     pub const fn is_thrown(&self) -> bool {
         self.machine.is_thrown()
     }
 
-    /// Whether input could move it this way; fingers that pull, also beyond its end.
+    /// Whether input could move it this way; `pulls`: by fingers, which can pull it beyond its end.
     pub fn can_go(&self, way: Way, pulls: bool) -> bool {
         !self.too_deep && self.machine.can_go(way, pulls)
     }
 
-    /// Somebody asks for this at `at`.
+    /// Requests a movement at time `at`.
     pub fn ask(&mut self, surface: &WlSurface, at: Instant, movement: Movement) {
         match circumstances(surface) {
             Some(Circumstances { view, size, shown }) => {
@@ -163,7 +160,7 @@ impl Scrolled {
         }
     }
 
-    /// Moves it to where it is in the frame shown at `target`, on whole pixels of an output with this scale.
+    /// Moves it to its offset in the frame for `target`, on whole pixels of an output with this scale.
     pub fn latch(&mut self, surface: &WlSurface, target: Target, now: Instant, scale: f64) -> Answer {
         let Some(Circumstances { view, size, shown }) = circumstances(surface) else { return Answer::default() };
         self.too_deep = is_too_deep(surface);
@@ -176,7 +173,7 @@ impl Scrolled {
         let touched = std::mem::take(&mut self.touched);
         let pixels = i64::from(size.w) * i64::from(size.h);
         self.changes.note((target.present, target.interval), touched, &view, pixels);
-        // What would lie ahead of content that changes is another by the time it is seen.
+        // Content that changes is not rendered ahead: it would be outdated by the time it is seen.
         let most_extension = if self.changes.is_most() { 0.0 } else { self.supply.most_extension };
         self.machine.set_supply(SupplySettings { most_extension, ..self.supply });
         self.tell_how(&cover);
@@ -186,11 +183,12 @@ impl Scrolled {
         if step.moved {
             guard::with_states(surface, |states| state::set_offset(states, self.offset));
         }
-        // What a commit takes away stays as it was, with its ends.
+        // Not renewed while a part is missing: a commit that removes content leaves it visible, with its
+        // stretched ends.
         if step.covered {
             self.stretched.renew(surface, step.stretched.then_some(&*view));
         }
-        // Contents change in latches after a commit only, and are looked at then.
+        // Contents change only in latches after a commit, so they are looked at only then.
         let other_contents = match step.covered {
             true if touched || !self.kept.seen().is_empty() => self.kept.renew(surface, &view),
             true => false,

@@ -1,4 +1,4 @@
-//! How much of their documents the views of one client may have rendered: what is allowed is shared by all of them.
+//! Shares a client's limit of rendered pixels among all its scroll views.
 
 use std::sync::{Arc, Weak};
 
@@ -7,21 +7,21 @@ use smithay::reexports::wayland_server::backend::ClientId;
 
 use upbeat_timing::scroll::SupplySettings;
 
-/// What each client has for its views.
+/// The limits of all clients.
 #[derive(Debug, Default)]
 pub struct Shares {
-    /// What all views of one client may have together.
+    /// The limit for all views of one client together.
     pub(in crate::surface) whole: SupplySettings,
     clients: HashMap<ClientId, Weak<()>>,
 }
 
 impl Shares {
-    /// One more view of `client`.
+    /// Adds a view of `client`.
     pub fn join(&mut self, client: ClientId) -> Share {
         if let Some(others) = self.clients.get(&client).and_then(Weak::upgrade) {
             return Share(others);
         }
-        // Whose last view is gone is forgotten when somebody has a first.
+        // Clients whose last view is gone are forgotten only here, when some client makes its first view.
         self.clients.retain(|_, views| views.strong_count() > 0);
         let first = Arc::new(());
         self.clients.insert(client, Arc::downgrade(&first));
@@ -29,12 +29,12 @@ impl Shares {
     }
 }
 
-/// The part of one view. It is the others' when this is dropped.
+/// The share of one view. Dropping it gives it to the client's other views.
 #[derive(Debug)]
 pub struct Share(Arc<()>);
 
 impl Share {
-    /// What this view may have of `whole`.
+    /// The part of the limit `whole` that this view may use.
     pub(super) fn of(&self, whole: SupplySettings) -> SupplySettings {
         let views = i64::try_from(Arc::strong_count(&self.0)).unwrap_or(i64::MAX);
         SupplySettings { most_pixels: whole.most_pixels / views.max(1), ..whole }

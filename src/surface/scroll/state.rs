@@ -1,5 +1,5 @@
-//! What a client says of a view and its contents: double-buffered with the *view's* commits, so that a ring of tiles moves at
-//! once.
+//! The client's state of a scroll view and its contents: double-buffered with the *view's* commits, so that a ring of
+//! tiles moves at once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,24 +15,19 @@ use crate::surface::showing;
 use upbeat_timing::scroll::{MOST_REGIONS, Region, Terms, USUAL_DECELERATION};
 
 bitflags! {
-    /// What moves a view.
+    /// The kinds of input that move a view.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Inputs: u32 {
-        /// A touch point.
         const DRAG = 1;
-        /// A wheel.
         const WHEEL = 2;
         /// Fingers on a touchpad.
         const FINGER = 4;
     }
 }
 
-/// Left to right, or top to bottom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ViewAxis {
-    /// Left to right.
     Horizontal,
-    /// Top to bottom.
     #[default]
     Vertical,
 }
@@ -40,32 +35,30 @@ pub enum ViewAxis {
 /// How a content moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// With the document.
+    /// It scrolls with the document.
     #[default]
     Document,
-    /// Not at all.
+    /// It stays in place.
     Fixed,
-    /// Along its track, as the view moves through the document.
+    /// It moves along its track as the view moves through the document, like the thumb of a scroll bar.
     Thumb,
 }
 
-/// One content of a view.
+/// A subsurface that the view places.
 #[derive(Clone, Debug)]
 pub struct Content {
-    /// A subsurface of the view.
     pub surface: Weak<WlSurface>,
-    /// Where, in the document or in the view.
+    /// Its position, in the document or in the view, by its role.
     pub position: (DocumentUnit, DocumentUnit),
-    /// How it moves.
     pub role: Role,
-    /// Along what a thumb moves, and how far.
+    /// The axis along which a thumb moves, and how far.
     pub track: (ViewAxis, DocumentUnit),
 }
 
-/// How a view moves when it is let go.
+/// How a view moves after it is released.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Physics {
-    /// Which part of its speed a fling keeps from one millisecond to the next.
+    /// The fraction of its speed that a fling keeps from one millisecond to the next.
     pub keeps: f64,
     /// How far it can be pulled beyond the document.
     pub rubber_band: u32,
@@ -77,28 +70,25 @@ impl Default for Physics {
     }
 }
 
-/// All that a client says of a view.
+/// The client's state of a view.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Where its document begins and ends.
+    /// The extent of its document.
     pub document: Region,
     /// Whether input moves it (left and right, up and down).
     pub axes: (bool, bool),
-    /// Which input does.
     pub inputs: Inputs,
-    /// How it goes on.
     pub physics: Physics,
-    /// Where it comes to rest (left to right, top to bottom); empty: anywhere.
+    /// Offsets at which it comes to rest (left to right, top to bottom); empty: anywhere.
     pub snaps: (Arc<[i32]>, Arc<[i32]>),
     /// Input is not predicted.
     pub unpredicted: bool,
-    /// What is missing at its ends is made up for.
+    /// Content that is missing at its ends is replaced by stretched ends.
     pub stretched: bool,
-    /// Its contents.
     pub contents: Vec<Content>,
 }
 
-/// The double-buffered state of a surface: shared by all updates that do not change it; `None`: it is no view.
+/// The double-buffered state of a surface: shared by all updates that do not change it; `None`: not a view.
 #[derive(Clone, Debug, Default)]
 pub struct ViewState(pub Option<Arc<View>>);
 
@@ -113,7 +103,7 @@ impl Cacheable for ViewState {
 }
 
 impl ViewState {
-    /// To change it with the next commit.
+    /// Changes it with the next commit.
     pub fn edit(&mut self) -> &mut View {
         Arc::make_mut(self.0.get_or_insert_default())
     }
@@ -121,21 +111,20 @@ impl ViewState {
 
 /// How deep views may be nested.
 pub const MOST_NESTED: usize = 4;
-/// More contents than this a view cannot have.
+/// Contents of one view.
 pub const MOST_CONTENTS: usize = MOST_REGIONS;
 
 impl View {
-    /// What is said of `surface`, if it is a content.
+    /// The state of `surface` as a content; `None` if it is not a content.
     pub fn content(&self, surface: &WlSurface) -> Option<&Content> {
         self.contents.iter().find(|content| content.surface == *surface)
     }
 
-    /// The same, to change it.
     pub fn content_mut(&mut self, surface: &WlSurface) -> Option<&mut Content> {
         self.contents.iter_mut().find(|content| content.surface == *surface)
     }
 
-    /// What of it bears on where a view of this size may be.
+    /// The state that limits the offset of a view of this size.
     pub fn terms(&self, size: Size<i32, Logical>) -> Terms<'_> {
         Terms {
             size: (size.w.into(), size.h.into()),
@@ -149,7 +138,7 @@ impl View {
         }
     }
 
-    /// Where a content is in the view's coordinates, when that shows `offset`.
+    /// The position of a content in the view's coordinates, when the view is at `offset`.
     pub fn place(
         &self,
         content: &Content,
@@ -182,7 +171,6 @@ pub fn offset(states: &SurfaceData) -> Point<f64, Logical> {
     shown.map_or_else(Point::default, |shown| *shown.0.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// It is shown at this one.
 pub fn set_offset(states: &SurfaceData, offset: Point<f64, Logical>) {
     states.data_map.insert_if_missing_threadsafe(ShownOffset::default);
     if let Some(shown) = states.data_map.get::<ShownOffset>() {
@@ -190,17 +178,17 @@ pub fn set_offset(states: &SurfaceData, offset: Point<f64, Logical>) {
     }
 }
 
-/// How large a surface's applied content is shown; `None` if it has none.
+/// The size of a surface's applied content, in surface coordinates; `None` without content.
 pub fn size_of(states: &SurfaceData) -> Option<Size<i32, Logical>> {
     Some(showing::of(states)?.cut()?.size)
 }
 
-/// What the applied state of a surface says of it as a view.
+/// The applied state of a surface as a view; `None` if it is not a view.
 pub fn view(states: &SurfaceData) -> Option<Arc<View>> {
     states.cached_state.get::<ViewState>().current().0.clone()
 }
 
-/// Notes what the applied state of `surface` says of it as a view. Returns whether that is something else than `known`.
+/// Updates `known` to the applied state of `surface` as a view. Returns whether it changed.
 pub fn update_view(surface: &WlSurface, known: &mut Option<Arc<View>>) -> bool {
     let applied = guard::with_states(surface, view);
     let is_same = match (&applied, &known) {

@@ -1,4 +1,5 @@
-//! What makes up for content that is missing at the ends of a view: the last row or column of what is there.
+//! Stand-ins for content that is missing at the ends of a view: the last row or column of the content next to it,
+//! repeated.
 
 use smithay::backend::renderer::element::Id;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -8,29 +9,29 @@ use super::state::{Content, View};
 use crate::surface::content::SurfaceContent;
 use upbeat_timing::scroll::Region;
 
-/// One content whose ends may be seen stretched.
+/// One content whose ends may be shown stretched.
 #[derive(Debug)]
 pub struct StretchedContent {
-    /// What it shows.
     pub content: SurfaceContent,
-    /// Where in the document.
+    /// Its place in the document.
     pub said: Content,
-    /// Names for damage tracking of its beginning and its end.
+    /// The element ids of its beginning and its end, for damage tracking.
     pub ends: [Id; 2],
 }
 
-/// All contents of a view, while something is missing.
+/// All document contents of a view, while a part is missing.
 #[derive(Debug, Default)]
 pub(super) struct Stretched {
     contents: Vec<StretchedContent>,
     /// The view moves up and down, not left and right.
     pub goes_down: bool,
-    /// Where its document begins and ends: nothing is missing beyond that.
+    /// The extent of its document: outside it nothing is missing.
     pub document: Region,
 }
 
 impl Stretched {
-    /// Something is missing of `view`, or nothing is. Those that were stretched before keep their names.
+    /// Takes the contents of `view` again, or none if no part is missing. Contents that were stretched before keep
+    /// their element ids.
     pub fn renew(&mut self, surface: &WlSurface, view: Option<&View>) {
         let before = std::mem::take(&mut self.contents);
         let Some(view) = view else { return };
