@@ -189,7 +189,7 @@ fn a_late_answer_comes_from_another_thread_and_in_order() {
     let mut client = running.client();
     let picture = Request::Screenshot { output: None, path: "/tmp/a.png".into() };
     assert_eq!(client.ask(picture.clone()).unwrap(), Response::Done);
-    assert!(client.ask(picture).unwrap_err().to_string().contains("given up"));
+    assert!(client.ask(picture).unwrap_err().to_string().contains("without an answer"));
     assert_eq!(client.ask(Request::Reload).unwrap(), Response::Done);
     photographer.join().unwrap();
 }

@@ -173,7 +173,7 @@ fn a_front_rectangle_that_makes_no_sense_is_refused_with_the_reason() {
     assert_eq!(reason(&display, &huge), "the rectangle is empty or not inside the output");
     let rect = PixelRect { x: 0, y: 0, width: 2, height: 2 };
     let few = plan(2, Change::FrontRectangle { rect, pixels: vec![0; 3] });
-    assert_eq!(reason(&display, &few), "the rectangle has another number of pixels");
+    assert_eq!(reason(&display, &few), "the number of pixels does not match the rectangle");
     let mut plain = VirtualDisplay::new(MODE, options(), Instant::ZERO).expect("valid options");
     submit_at(&mut plain, 1, ms(1.0)).expect("taken");
     plain.advance(ms(10.0));

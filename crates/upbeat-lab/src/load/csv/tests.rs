@@ -91,7 +91,7 @@ fn errors_name_the_line_and_the_column() {
     ] {
         assert_eq!(costs(text), Err(message.to_owned()));
     }
-    assert!(costs("a,b\n1,2\n").is_err_and(|message| message.starts_with("log.csv:1:1: no line names columns")));
+    assert!(costs("a,b\n1,2\n").is_err_and(|message| message.starts_with("log.csv:1:1: no line names known columns")));
     let bytes = parse(
         &b"frame,cpu_ms,gpu_ms\n0,\xff,1\n"[..],
         "log.csv",
