@@ -1,5 +1,6 @@
-//! The configuration is read again when it is saved, and what is wrong with it is said on the screen. In virtual time, which
-//! stands still while another thread reads.
+//! The configuration file is read again when it is saved, and errors in it are shown on the screen. The tests run in
+//! virtual
+//! time, which stands still while another thread reads the file.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,12 +16,12 @@ use crate::fixture::making::SMALL;
 use crate::fixture::simulated::nothing;
 use crate::fixture::{KEY_ENTER, KEY_LEFT_SUPER};
 
-/// How soon what is saved is to be seen.
+/// A saved change must be seen within this time.
 const SOON: Span = Span::from_seconds(1);
-/// A window takes its time to come.
+/// A configuration with an opening animation of 10 s.
 const SLOWLY: &str = "[animations.open]\nstyle = \"easing\"\nduration = 10000\ncurve = \"linear\"\n";
 
-/// A session that is configured by a file with this text.
+/// A session configured by a file with this text; the folder and the path of the file.
 fn configured(text: &str) -> (World, TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
@@ -31,7 +32,7 @@ fn configured(text: &str) -> (World, TempDir, PathBuf) {
     (world, folder, path)
 }
 
-/// Lets the other thread read, while time stands still, until `done`.
+/// Runs turns until `done`, in real time for the thread that reads the file; virtual time stands still.
 #[track_caller]
 fn heard(world: &mut World, what: &str, done: impl Fn(&World) -> bool) {
     let started = std::time::Instant::now();
@@ -57,7 +58,7 @@ fn is_right(world: &mut World, what: &str) {
     heard(world, what, |world| mistake(world).is_none());
 }
 
-/// What is on screen where notices are.
+/// A pixel of the screen where notices are shown.
 fn at_the_top(world: &World) -> u32 {
     world.pixel(SMALL.0 / 2, 30)
 }
@@ -161,7 +162,7 @@ fn default_gives_way_to_the_symbol_that_its_keys_give_on_the_configured_keyboard
     assert!(!lists("de", "Mod+Shift+2") && lists("de", "Mod+quotedbl"));
 }
 
-/// What is said of programs that could not be started.
+/// Heading and text of each notice about a program that could not be started.
 fn failures(world: &World) -> Vec<(String, String)> {
     let notices = world.state.shell.overlays().notices();
     let said = notices.messages().filter(|_| notices.shown.is_on());

@@ -1,4 +1,4 @@
-//! Data that is dragged between clients, and other input meanwhile.
+//! Drag and drop of data between clients, and other input meanwhile.
 
 use smithay::utils::{Logical, Point};
 use upbeat::input::InputEvent;
@@ -11,12 +11,12 @@ use crate::fixture::{
 };
 use crate::selection::{drag, told};
 
-/// Something is dragged from "source", by the pointer or by the finger 3, and lies on "target", which accepts it.
+/// A drag from "source", by the pointer or by finger 3. It is over "target", which accepts it.
 struct Dragged {
     world: World,
     source: ClientIndex,
     target: ClientIndex,
-    /// The window that it is dragged from, and the serial of the press.
+    /// The window under the press, and the serial of the press.
     window: Toplevel,
     serial: u32,
     over: Point<f64, Logical>,
@@ -27,7 +27,7 @@ impl Dragged {
         Self::with_fingers(if by_finger { &[3] } else { &[] })
     }
 
-    /// The first of `fingers` drags; all of them are down on the source. Without fingers the pointer drags.
+    /// All of `fingers` touch the source and the first drags. Without fingers, the pointer drags.
     fn with_fingers(fingers: &[u32]) -> Self {
         let by_finger = !fingers.is_empty();
         let mut world = World::new();
@@ -65,7 +65,7 @@ impl Dragged {
         Dragged { world, source, target, window, serial, over }
     }
 
-    /// Moves what is dragged a little.
+    /// Moves the drag by a few pixels.
     fn go_on(&mut self, by_finger: bool) {
         let (time, position) = (self.world.now(), self.over + Point::from((5.0, 5.0)));
         if by_finger {
@@ -84,7 +84,7 @@ impl Dragged {
         }
     }
 
-    /// The touch events that `client` heard of since the last call. Forgets all else.
+    /// The touch events of `client` since the last call. Forgets all other events.
     fn touches(&mut self, client: ClientIndex) -> Vec<&'static str> {
         let word = |event: &Event| match event {
             Event::TouchDown { .. } => Some("down"),
@@ -96,7 +96,7 @@ impl Dragged {
         self.world.client(client).take_events().iter().filter_map(word).collect()
     }
 
-    /// The keys that either client heard of since the last call. Forgets all else.
+    /// The key events of both clients since the last call. Forgets all other events.
     fn keys(&mut self) -> Vec<u32> {
         let clients = [self.source, self.target];
         let events: Vec<Event> =
@@ -253,7 +253,7 @@ fn finger_that_was_down_before_a_drag_of_data_comes_up_in_it() {
 
 #[test]
 fn finger_that_comes_during_a_drag_of_data_is_told_to_no_client() {
-    // The slot of a finger that was down before is used again.
+    // The touch slot of a lifted finger is used again.
     let mut dragged = Dragged::with_fingers(&[3, 5]);
     let (source, target, time) = (dragged.source, dragged.target, dragged.world.now());
     dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
@@ -287,7 +287,7 @@ fn fingers_beside_a_drag_of_data_are_cancelled_with_it() {
     assert_eq!(told(&mut dragged.world, dragged.target), ["dragged away"]);
 }
 
-/// Motions of a finger, each in a turn of its own: as many messages are several times what a socket holds.
+/// Motions of a finger, each in its own turn: as many messages fill a socket several times.
 const MOTIONS: u32 = 2_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! `ext_workspace_v1`: a bar sees workspaces and switches them.
+//! `ext_workspace_v1`: a bar lists the workspaces and switches between them.
 
 use wayland_client::{Connection, Dispatch, QueueHandle, WEnum, event_created_child};
 use wayland_protocols::ext::workspace::v1::client::{

@@ -1,4 +1,4 @@
-//! Windows that go: they are seen until they have faded, and what they held comes back then.
+//! Windows that close: they are seen until they have faded, and their buffers are released then.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn a_window_whose_client_dies_fades_too() {
 
 #[test]
 fn a_window_that_comes_back_before_it_is_gone_goes_on_from_there() {
-    // So long that there is time to bring it back.
+    // The fade is long enough to map the window again before it ends.
     let mut world = animated(fades_for(DURATION * 4));
     let (client, window) = open(&mut world, GREEN);
     world.rest();
