@@ -275,7 +275,7 @@ fn descriptors() -> usize {
 fn a_gpu_that_is_reset_meanwhile_costs_nobody_a_buffer() {
     let Some((mut world, client, _window, global)) = with_dmabufs() else { return };
     disturb(&world, Fault::LostReading);
-    // The fault makes the buffer readable in the lost context only: the next context cannot read it.
+    // Without `Fault::Readable`, the next context cannot read the buffer.
     params(&mut world, client, &global, 1).create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
     let mut said = Vec::new();
     world.until("an answer", |world| {

@@ -15,7 +15,7 @@ const SIZE: (i32, i32) = (100, 80);
 const KNOWN: u32 = 24;
 /// Frames after which every trial is over if nothing interrupts it.
 const TRIED: u32 = 360;
-/// The process name, by which the compositor recognises Xwayland.
+/// File with the process name, by which the compositor recognises Xwayland.
 const NAME: &str = "/proc/self/comm";
 
 /// All tests of this process share its name, so each test holds this lock.

@@ -1,4 +1,4 @@
-//! Shortcuts that move and resize a window that floats.
+//! Shortcuts that move and resize a floating window.
 
 use upbeat::shell::strips::{self, Mode};
 
@@ -8,7 +8,7 @@ use crate::fixture::{
 };
 
 const SIZE: (i32, i32) = (400, 300);
-/// A step of a move, and the part of a window that stays on the screen.
+/// One step of a move, and the width of a window that always stays on the screen (logical pixels).
 const STEP: i32 = 50;
 const REACHABLE: i32 = 48;
 
@@ -25,7 +25,7 @@ fn act(world: &mut World, action: &str) {
     world.turn();
 }
 
-/// The client does what it is asked for, if it is asked for anything.
+/// Acknowledges the newest configure, if any, and commits content of its size.
 fn answer(world: &mut World, client: ClientIndex, window: &Toplevel) -> Option<(i32, i32)> {
     let size = world.client(client).answer_newest()?;
     world.client(client).show(&window.surface, size.0, size.1);
@@ -175,7 +175,7 @@ fn window_that_floats_above_columns_is_moved_and_resized_and_the_columns_stay() 
     world.turn();
     assert_eq!(rect(&world), (before.0 - STEP, before.1, OUTPUT.0 / 4, before.3));
     assert_eq!(world.window("b").rect(), column);
-    // Among the columns the same words are about its column again.
+    // In a strip again, `move left` moves the window's column.
     world.chord(&[KEY_LEFT_SUPER], KEY_V);
     world.turn();
     answer(&mut world, client, &window);

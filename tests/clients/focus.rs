@@ -1,4 +1,4 @@
-//! Who gets keys, clicks and touches.
+//! Keyboard, pointer and touch focus: which client gets keys, clicks and touches.
 
 use crate::fixture::handlers::id;
 use crate::fixture::{BUTTON_LEFT, Event, KEY_A, KEY_F4, KEY_LEFT_ALT, KEY_TAB, OUTPUT, World};
@@ -187,11 +187,11 @@ fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along(
     let (bad, _) = world.open("one", 500, 350);
     world.open_in(bad, "two", 450, 300);
     world.open_in(bad, "three", 400, 250);
-    // Objects go in the order of their age: a pointer that is younger than the windows is still there when they go.
+    // Objects are destroyed in the order of creation: a pointer created after the windows outlives them.
     let client = world.client(bad);
     client.globals().seat.get_pointer(&client.handle(), ());
     client.globals().seat.get_keyboard(&client.handle(), ());
-    // Its oldest window lies on top of the others.
+    // Click the oldest window where no younger window covers it, to raise it.
     let one = world.window("one").rect();
     let others = ["two", "three"].map(|title| world.window(title).rect());
     let free = (0..one.size.w * one.size.h)
@@ -247,7 +247,7 @@ fn cancelled_fingers_stay_cancelled() {
         matches!(event, Event::TouchDown { .. } | Event::TouchMotion { .. } | Event::TouchUp | Event::TouchCancel)
     };
     world.input(InputEvent::TouchUp { time, slot: 3 });
-    // An object that is made meanwhile is told of fingers that count, and of no others.
+    // A touch object created during the gesture gets no events of cancelled fingers, either.
     let client = world.client(a);
     client.globals().seat.get_touch(&client.handle(), ());
     world.settle();

@@ -1,4 +1,4 @@
-//! Gamma ramps: one client has a display's, and the display gets its own colours back.
+//! Gamma ramps: one client controls the ramp of a display, and the original ramp is restored afterwards.
 
 use std::io::Write as _;
 use std::os::fd::{AsFd as _, OwnedFd};

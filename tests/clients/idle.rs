@@ -1,4 +1,4 @@
-//! Clients that are told when nobody does anything.
+//! `ext-idle-notify` and `idle-inhibit`: clients are told when the user is idle.
 
 use wayland_client::protocol::wl_seat::WlSeat;
 use wayland_client::protocol::wl_surface::WlSurface;
@@ -13,7 +13,7 @@ use upbeat_timing::time::Span;
 use crate::fixture::client::Data;
 use crate::fixture::{ClientIndex, Event, KEY_1, KEY_2, KEY_LEFT_SUPER, World};
 
-/// In these tests, in milliseconds.
+/// Idle timeout in these tests, in milliseconds.
 const TIMEOUT: u32 = 1_000;
 
 impl Dispatch<ExtIdleNotifierV1, ()> for Data {
@@ -46,7 +46,7 @@ impl Dispatch<ExtIdleNotificationV1, ()> for Data {
     }
 }
 
-/// Waits so long, and says what the client was told meanwhile.
+/// Runs the session for this time, and returns the events of the client.
 fn told_in(world: &mut World, client: ClientIndex, millis: i64) -> Vec<String> {
     world.settle();
     world.run_for(Span::from_millis(millis), &mut |_| None);
@@ -101,7 +101,7 @@ fn a_surface_that_is_seen_keeps_the_screen_on_and_one_that_is_not_does_not() {
     assert_eq!(told_in(&mut world, watcher, 3_000), NOTHING);
     let _of_input = notifier.get_input_idle_notification(TIMEOUT, &seat, &world.client(watcher).handle(), ());
     assert_eq!(told_in(&mut world, watcher, 3_000), IDLED, "who asks for input alone does not ask who inhibits");
-    // On a workspace that is not seen it does not count. The keys that switch are input like any other.
+    // An inhibitor on a hidden workspace does not count. The keys that switch workspaces are input like any other.
     world.chord(&[KEY_LEFT_SUPER], KEY_2);
     assert_eq!(told_in(&mut world, watcher, 900), RESUMED);
     assert_eq!(told_in(&mut world, watcher, 200), ["idled", "idled"]);
