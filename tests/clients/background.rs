@@ -129,7 +129,7 @@ fn what_lies_behind_the_region_is_blurred_and_nothing_else() {
     world.settle();
     world.rest();
     assert!(contrast(&world, 50, 40..160) > SHARP && contrast(&world, 50, 240..360) < BLURRED);
-    assert!(contrast(&world, 150, 240..360) > SHARP, "it is cut to the surface");
+    assert!(contrast(&world, 150, 240..360) > SHARP, "the region is clipped to the surface");
     // A destroyed effect ends with the next commit, too.
     effect.destroy();
     surface.commit();
@@ -162,7 +162,7 @@ fn is_complete(world: &mut World) {
     world.rest();
     let (shown, anew) = world.on_screen_and_anew(1.0);
     let differing = shown.pixels.iter().zip(&anew.pixels).filter(|(shown, anew)| shown != anew).count();
-    assert_eq!(differing, 0, "pixels are not what they would be if all were drawn anew");
+    assert_eq!(differing, 0, "pixels differ from a full redraw");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn what_changes_behind_it_is_blurred_anew() {
     world.put("glass", (20, 20));
     is_complete(&mut world);
     let seen = |world: &World| (contrast(world, 70, 60..180), contrast(world, 70, 260..380));
-    assert!(seen(&world).0 < BLURRED && seen(&world).1 > SHARP, "only where it says so: {:?}", seen(&world));
+    assert!(seen(&world).0 < BLURRED && seen(&world).1 > SHARP, "only inside the region: {:?}", seen(&world));
     // Change parts of the background: across the edge of the region and inside it.
     let mut pixels = stripes_of(480, 300);
     for (x, y) in [(200, 60), (10, 10), (100, 90)] {
@@ -263,7 +263,7 @@ fn what_makes_no_sense_is_an_error() {
         world.client(client).bind::<ExtBackgroundEffectManagerV1>().get_background_effect(&surface, &handle, ());
     surface.destroy();
     world.settle();
-    assert!(!world.client(client).is_gone(), "it is inert");
+    assert!(!world.client(client).is_gone(), "the effect is inert");
     effect.set_blur_region(None);
     world.settle();
     assert_eq!(world.client(client).error, Some(("ext_background_effect_surface_v1".to_owned(), 0)));

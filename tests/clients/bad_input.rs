@@ -305,7 +305,7 @@ fn unanswered_configures_do_not_pile_up_for_ever() {
         }
     }
     world.settle();
-    assert!(world.client(bad).is_gone(), "six thousand configures and not one answer");
+    assert!(world.client(bad).is_gone(), "six thousand configures were kept without an ack");
     assert_eq!(world.client(bad).said(), UNANSWERED);
     goes_on(&mut world, good);
 }
@@ -327,7 +327,7 @@ fn unanswered_configures_of_a_menu_do_not_pile_up_for_ever() {
             break;
         }
     }
-    assert!(world.client(bad).is_gone(), "three thousand configures and not one answer");
+    assert!(world.client(bad).is_gone(), "three thousand configures were kept without an ack");
     assert_eq!(world.client(bad).said(), UNANSWERED);
     goes_on(&mut world, good);
 }

@@ -92,8 +92,8 @@ fn client_that_read_nothing_is_told_of_the_newest_commit_of_its_field() {
     world.client(client).is_stopped = false;
     world.settle();
     let told = text::told(&mut world, client);
-    assert!(told.len() < ANSWERED, "it had room for {} of {last} answers", told.len());
-    assert_eq!(told.last(), Some(&format!("done {last}")), "its serial is stale");
+    assert!(told.len() < ANSWERED, "the socket had room for {} of {last} answers", told.len());
+    assert_eq!(told.last(), Some(&format!("done {last}")), "the serial is stale");
 }
 
 /// Keys typed while a client reads nothing: half as many again as fit into a socket of the kernel's default size.
@@ -156,7 +156,7 @@ fn client_that_pauses_while_text_is_composed_for_it_lives_and_hears_on() {
         method.commit(serial);
     });
     let heard = text::told(&mut world, client).iter().filter(|said| said.starts_with("commit")).count();
-    assert!((1..TURNS).contains(&heard), "{heard}: some of it, until there was no more room");
+    assert!((1..TURNS).contains(&heard), "{heard} texts arrived until the socket was full");
     method.commit_string("at last".to_owned());
     method.commit(serial);
     world.settle();

@@ -237,7 +237,7 @@ fn regions_of_many_rectangles_are_of_few_and_input_still_arrives() {
     let place = world.window("bad").rect().loc;
     world.point(f64::from(place.x + 199), f64::from(place.y + 49));
     let enters = |event: &Event| matches!(event, Event::PointerEnter { .. });
-    assert!(world.client(client).take_events().iter().any(enters), "the last of what was added hears");
+    assert!(world.client(client).take_events().iter().any(enters), "the last rectangle of the region gets input");
 }
 
 #[test]

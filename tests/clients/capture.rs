@@ -302,9 +302,9 @@ fn windows_that_a_rule_keeps_out_are_black_in_pictures_and_as_they_are_on_screen
         world.until("a picture", |world| answers(world, camera) == (1, 0));
     };
     look(&mut world);
-    assert_eq!(world.pixel(corner.0, corner.1), RED, "it is on the screen");
+    assert_eq!(world.pixel(corner.0, corner.1), RED, "the window is on the screen");
     assert_eq!(pixel(&memory, corner.0, corner.1), BLACK);
-    assert_eq!(pixel(&memory, middle.0, middle.1), GREEN, "what lies above it is seen");
+    assert_eq!(pixel(&memory, middle.0, middle.1), GREEN, "a window above is captured");
     assert_eq!(pixel(&memory, a.loc.x - 2, a.loc.y), world.pixel(a.loc.x - 2, a.loc.y));
     // A popup of the window is kept out, too.
     let popup = {

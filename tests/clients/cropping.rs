@@ -125,10 +125,10 @@ fn a_buffer_scale_or_transform_counts_with_its_commit_also_without_a_new_buffer(
     let (_client, window) = quarters(&mut world);
     let background = world.pixel(CORNER.0 + 60, CORNER.1 + 80);
     window.surface.set_buffer_scale(2);
-    assert_eq!(corners(&mut world, SIZE), [RED, GREEN, BLUE, WHITE], "it is not committed yet");
+    assert_eq!(corners(&mut world, SIZE), [RED, GREEN, BLUE, WHITE], "the change is not committed yet");
     window.surface.commit();
     assert_eq!(corners(&mut world, (48, 32)), [RED, GREEN, BLUE, WHITE]);
-    assert_eq!(world.pixel(CORNER.0 + 60, CORNER.1 + 20), background, "it is smaller");
+    assert_eq!(world.pixel(CORNER.0 + 60, CORNER.1 + 20), background, "the window is smaller");
     window.surface.set_buffer_scale(1);
     window.surface.set_buffer_transform(Transform::_180);
     window.surface.commit();
@@ -156,7 +156,7 @@ fn an_opaque_region_counts_with_its_commit_also_without_a_new_buffer() {
         world.rest();
         world.state.outputs.states().next().unwrap().layers_on_screen()
     };
-    assert_eq!(layers(&mut world), 2, "nobody says that it is opaque");
+    assert_eq!(layers(&mut world), 2, "the surface has no opaque region");
     let handle = world.client(client).handle();
     let region = world.client(client).globals().compositor.create_region(&handle, ());
     region.add(0, 0, SIZE.0, SIZE.1);

@@ -47,7 +47,7 @@ pub fn moving(count: i32, synchronised: bool) -> Duration {
     let least = commits.min().unwrap();
     world.rest();
     let (place, last) = (world.window("crowded").rect().loc, (COMMITS, COMMITS - 1));
-    assert_eq!(world.pixel(place.x + last.0 + 3, place.y + last.1 + 3), BLUE, "it is not where it was moved");
+    assert_eq!(world.pixel(place.x + last.0 + 3, place.y + last.1 + 3), BLUE, "the part is not where it was moved");
     least
 }
 

@@ -1,6 +1,5 @@
 //! Clipboard managers: `zwlr_data_control_manager_v1` and `ext_data_control_manager_v1`. The protocols differ only in
-//! their
-//! names, so each test runs with both.
+//! their names, so each test runs with both.
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -140,7 +139,7 @@ macro_rules! speaks {
                 device.set_primary_selection(Some(&primary));
                 assert_eq!(told(&mut world, watcher), ["a/b", "clipboard filled", "c/d", "primary filled"]);
                 let heard = world.client(window).take_events();
-                assert!(heard.iter().any(|event| matches!(event, Event::Selection(Some(_)))), "the window is offered it");
+                assert!(heard.iter().any(|event| matches!(event, Event::Selection(Some(_)))), "the focused window gets an offer");
                 drop(copied);
 
                 // The manager destroys its source: every client is told that the selection is empty.
@@ -165,7 +164,7 @@ macro_rules! speaks {
                     world.settle();
                 }
                 let heard = told(&mut world, hasty);
-                assert!(heard.ends_with(&["cancelled".to_owned()]), "the last ones came to nothing");
+                assert!(heard.ends_with(&["cancelled".to_owned()]), "the last selections were cancelled");
                 world.client(victim).is_stopped = false;
                 world.settle();
                 assert!(!world.client(victim).is_gone() && !world.client(hasty).is_gone());

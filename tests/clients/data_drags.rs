@@ -119,11 +119,11 @@ fn escape_cancels_a_drag_of_data_and_is_kept() {
     let clients = [source, target];
     let events: Vec<Event> = clients.into_iter().flat_map(|client| world.client(client).take_events()).collect();
     let is_heard = |event: &Event| matches!(event, Event::Key { .. } | Event::Button { .. });
-    assert!(!events.iter().any(is_heard), "neither the key nor the release: {events:?}");
+    assert!(!events.iter().any(is_heard), "neither press nor release: {events:?}");
     world.click(dragged.over.x, dragged.over.y);
     let events = world.client(target).take_events();
     let clicks = events.iter().filter(|event| matches!(event, Event::Button { .. })).count();
-    assert_eq!(clicks, 2, "the next click is heard");
+    assert_eq!(clicks, 2, "the next click arrives");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn keys_pressed_during_a_drag_of_data_reach_no_client() {
     dragged.world.key(KEY_A, true);
     dragged.world.button(BUTTON_LEFT, false);
     dragged.world.key(KEY_A, false);
-    assert_eq!(dragged.keys(), [0_u32; 0], "a release whose press was kept is kept, too");
+    assert_eq!(dragged.keys(), [0_u32; 0], "no release is sent without its press");
     dragged.world.key(KEY_A, true);
     assert_eq!(dragged.keys(), [KEY_A]);
 }
@@ -192,7 +192,7 @@ fn what_has_no_source_is_dropped_within_its_client() {
     world.settle();
     told(&mut world, other);
     world.point(610.0, 420.0);
-    assert_eq!(told(&mut world, other), [""; 0], "other clients hear nothing of it");
+    assert_eq!(told(&mut world, other), [""; 0], "other clients get no drag events");
     world.point(20.0, 30.0);
     world.button(BUTTON_LEFT, false);
     assert_eq!(told(&mut world, client), ["dragged over it at 20 30", "dropped on it", "dragged away"]);
@@ -248,7 +248,7 @@ fn finger_that_was_down_before_a_drag_of_data_comes_up_in_it() {
     assert_eq!(told(&mut dragged.world, source), ["source dropped"]);
     dragged.world.input(InputEvent::TouchDown { time, slot: 5, position: (60.0, 60.0).into() });
     dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
-    assert_eq!(dragged.touches(source), ["down", "up"], "the next touch is heard");
+    assert_eq!(dragged.touches(source), ["down", "up"], "the next touch arrives");
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn finger_that_comes_during_a_drag_of_data_is_told_to_no_client() {
     }
     dragged.world.input(InputEvent::TouchDown { time, slot: 5, position: (620.0, 430.0).into() });
     dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
-    assert_eq!(dragged.touches(target), ["down", "up"], "the next touch is heard");
+    assert_eq!(dragged.touches(target), ["down", "up"], "the next touch arrives");
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn target_that_does_not_read_for_a_while_hears_the_newest_place_of_the_finger() 
         heard.extend(told(world, target));
         heard.last().is_some_and(|words| words == "dragged to 20 30")
     });
-    assert!(heard.len() < MOTIONS as usize / 2, "it had room for {} motions", heard.len());
+    assert!(heard.len() < MOTIONS as usize / 2, "the socket had room for {} motions", heard.len());
 }
 
 #[test]

@@ -55,14 +55,14 @@ fn a_rule_counts_before_the_wish_of_a_client_and_goes_with_its_title() {
     let client = world.client(a);
     let manager: ZxdgDecorationManagerV1 = client.bind();
     let decoration = manager.get_toplevel_decoration(&window.toplevel, &client.handle(), ());
-    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "though it wishes nothing");
+    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "without a request for a mode");
     decoration.set_mode(Mode::ClientSide);
-    assert_eq!(told(&mut world, a), [""; 0], "though it wishes another");
+    assert_eq!(told(&mut world, a), [""; 0], "despite a request for another mode");
     window.toplevel.set_title("own".to_owned());
     world.settle();
     world.rest();
-    assert_eq!(told(&mut world, a), said(Mode::ClientSide), "the rule is for it no more");
+    assert_eq!(told(&mut world, a), said(Mode::ClientSide), "the rule does not match any more");
     set_rules(&mut world, "[[window]]\ndecoration = 'server'");
     world.rest();
-    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "rules that are saved count for open windows");
+    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "new rules apply to open windows");
 }

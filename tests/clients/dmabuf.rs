@@ -177,14 +177,14 @@ fn a_client_that_passes_memory_does_not_make_the_session_wait_for_the_renderer()
     params(&mut world, client, &global, 2).create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
     world.settle();
     assert!(!busy.is_over(), "the main thread waited for the render thread");
-    assert_eq!(told(&mut world, client), [""; 0], "nothing is known yet");
+    assert_eq!(told(&mut world, client), [""; 0], "the renderer has not answered yet");
     drop(busy);
     let mut said = Vec::new();
     world.until("an answer", |world| {
         said.extend(told(world, client));
         said.len() == 2
     });
-    assert_eq!(said, ["1 failed", "2 failed"], "it is no device's memory; in the order in which they were asked");
+    assert_eq!(said, ["1 failed", "2 failed"], "memfds cannot be imported; answers keep the order");
 }
 
 #[test]
@@ -221,13 +221,13 @@ fn a_commit_waits_until_its_buffer_is_known_to_be_readable() {
     commit(&mut world, client, &window, &buffer, 3);
     assert!(!busy.is_over());
     let surface = world.state.surfaces.iter().find(|entry| entry.waiting() > 0);
-    assert!(surface.is_some(), "it is not known yet whether it can be shown");
+    assert!(surface.is_some(), "the commit does not wait for its buffer");
     world.key(KEY_A, true);
     world.key(KEY_A, false);
     let keys = world.client(client).take_events();
     assert_eq!(keys.iter().filter(|event| matches!(event, Event::Key { .. })).count(), 2, "the session goes on");
     drop(busy);
-    world.until("its end", |world| world.client(client).data.heard.iter().any(|heard| heard.is_end_of_feedback(3)));
+    world.until("feedback", |world| world.client(client).data.heard.iter().any(|heard| heard.is_end_of_feedback(3)));
     assert!(world.client(client).light(3).is_some(), "it was shown");
     assert!(world.state.surfaces.iter().all(|entry| entry.waiting() == 0));
 }
@@ -262,7 +262,7 @@ fn a_client_that_leaves_while_its_buffer_is_looked_at_leaves_nothing_behind() {
     world.kill(client);
     drop(busy);
     world.rest();
-    world.until("its memory is let go", |_| descriptors() < before);
+    world.until("its memory is closed", |_| descriptors() < before);
     assert!(!world.client(other).is_gone());
 }
 
@@ -282,10 +282,10 @@ fn a_gpu_that_is_reset_meanwhile_costs_nobody_a_buffer() {
         said.extend(told(world, client));
         !said.is_empty()
     });
-    assert_eq!(said, ["1 failed"], "the next context looked at it");
+    assert_eq!(said, ["1 failed"], "the next context checked the buffer");
     let (client, _window) = world.open_filled("next", SIZE, GREEN);
     world.rest();
-    assert!(world.client(client).light(1).is_some(), "it draws");
+    assert!(world.client(client).light(1).is_some(), "the next context draws");
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_surface_is_told_what_the_planes_of_its_own_output_show() {
     let handle = world.client(client).handle();
     let _feedback = global.get_surface_feedback(&window.surface, &handle, ());
     world.settle();
-    assert_eq!(told(&mut world, client), ["device 1"], "no plane shows anything: there is the device to draw on");
+    assert_eq!(told(&mut world, client), ["device 1"], "without planes there is only the render device");
     // The output's planes belong to another device, which does not know the memory layouts of the first.
     let shown = dmabuf::offer_formats(&mut world.state, 2, vec![format], &[format]).unwrap();
     let id = hotplug::by_name(&world.state, "TEST-1").unwrap();

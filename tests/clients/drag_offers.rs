@@ -172,7 +172,7 @@ fn client_that_knows_no_actions_is_dropped_on_and_told_of_none() {
         assert_eq!(between.target(), ["drop", "leave"]);
         assert_eq!(between.source(), ["dropped"]);
         between.offer().destroy();
-        assert_eq!(between.source(), ["finished"], "it cannot say so itself");
+        assert_eq!(between.source(), ["finished"], "an old target cannot finish by itself");
     }
 }
 
@@ -220,11 +220,11 @@ fn source_that_names_no_action_is_dropped_nowhere() {
 fn source_is_told_that_its_first_target_accepts_nothing() {
     let mut between = Between::new(3, &[3]);
     between.enter();
-    assert_eq!(between.source(), [""; 0], "it has not answered");
+    assert_eq!(between.source(), [""; 0], "the target has not accepted");
     between.offer().accept(0, None);
     assert_eq!(between.source(), ["target "]);
     between.offer().accept(0, None);
-    assert_eq!(between.source(), [""; 0], "it knows");
+    assert_eq!(between.source(), [""; 0], "the source knows already");
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn what_was_not_accepted_is_not_dropped() {
     between.enter();
     between.offer().accept(0, Some("text/plain".to_owned()));
     between.release();
-    assert_eq!(between.target(), ["leave"], "nor what has no action");
+    assert_eq!(between.target(), ["leave"], "an offer without an action gets no drop");
     assert_eq!(between.source(), ["target text/plain", "cancelled"]);
 }
 
@@ -263,7 +263,7 @@ fn source_is_told_the_type_that_its_target_accepts() {
     offer.set_actions(DndAction::Move, DndAction::Move);
     assert_eq!(between.source(), ["target text/plain", "action move"]);
     between.world.point(300.0, 300.0);
-    assert_eq!(between.source(), ["action ", "target "], "it has left");
+    assert_eq!(between.source(), ["action ", "target "], "the pointer has left the target");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn input_is_answered_while_a_frame_is_drawn() {
     world.rest();
     assert_eq!(middle(&world), GREEN);
     let lights = [2, 3].map(|update| world.client(client).light(update).unwrap());
-    assert!(lights[0].1 < lights[1].1, "each was shown, in its turn: {lights:?}");
+    assert!(lights[0].1 < lights[1].1, "both frames were shown, in order: {lights:?}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn an_output_that_goes_while_its_frame_is_drawn_leaves_nothing_behind() {
     let Some((mut world, client, window)) = by_gles() else { return };
     let gate = draws_slowly(&mut world, client, &window);
     world.unplug("TEST-1");
-    assert!(world.client(client).heard(Heard::Discarded(2)), "nobody will see it");
+    assert!(world.client(client).heard(Heard::Discarded(2)), "the frame cannot be shown");
     drop(gate);
     world.plug("TEST-1", 60_000);
     world.rest();
@@ -107,7 +107,7 @@ fn an_output_that_goes_dark_while_its_frame_is_drawn_comes_back() {
     let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
     power::set(&mut world.state, id, false);
     world.settle();
-    assert!(world.client(client).heard(Heard::Discarded(2)), "nobody will see it");
+    assert!(world.client(client).heard(Heard::Discarded(2)), "the frame cannot be shown");
     assert!(!is_drawing(&world));
     // Switch the output on before the abandoned frame is drawn, and continue after it.
     power::set(&mut world.state, id, true);
@@ -153,7 +153,7 @@ fn a_frame_that_cannot_be_drawn_is_tried_again() {
     show(&mut world, client, &window, 2, BLUE);
     world.rest();
     assert_eq!(middle(&world), BLUE);
-    assert!(world.client(client).heard(Heard::Discarded(2)), "the frame that was asked about was not shown");
+    assert!(world.client(client).heard(Heard::Discarded(2)), "the failed frame was not shown");
 }
 
 /// Loses the context with the next frame. The screen then shows `colour`, and nothing from before the loss.
@@ -162,9 +162,9 @@ fn loses_its_context(world: &mut World, client: ClientIndex, window: &Toplevel, 
     disturb(world, fault);
     show(world, client, window, number, colour);
     world.rest();
-    assert_eq!(middle(world), colour, "it was drawn by what came after");
+    assert_eq!(middle(world), colour, "the next context drew it");
     let (shown, anew) = world.on_screen_and_anew(1.0);
-    assert!(shown.pixels == anew.pixels, "something is left of before");
+    assert!(shown.pixels == anew.pixels, "pixels from before the loss are left");
 }
 
 #[test]
@@ -172,9 +172,9 @@ fn a_lost_context_is_replaced_and_one_that_is_lost_again_gives_way_to_pixman() {
     let Some((mut world, client, window)) = by_gles() else { return };
     let is_gles = |world: &World| world.state.outputs.renderer().is_some_and(Renderer::is_threaded);
     loses_its_context(&mut world, client, &window, 2, BLUE);
-    assert!(is_gles(&world), "once it may happen");
+    assert!(is_gles(&world), "the first loss is tolerated");
     loses_its_context(&mut world, client, &window, 3, GREEN);
-    assert!(!is_gles(&world), "twice is too often");
+    assert!(!is_gles(&world), "the second loss is not tolerated");
     show(&mut world, client, &window, 4, RED);
     world.rest();
     assert_eq!(middle(&world), RED);
@@ -193,7 +193,7 @@ fn a_session_that_ends_waits_for_the_frame_that_is_drawn() {
         drop(gate);
     });
     drop(world);
-    assert!(is_open.load(Ordering::Acquire), "its context would have gone on while the process ended");
+    assert!(is_open.load(Ordering::Acquire), "the process ended while the context was in use");
     opens.join().unwrap();
 }
 
@@ -227,14 +227,14 @@ fn an_output_for_which_nobody_draws_is_dark_and_lit_again_when_somebody_does() {
         assert!(refreshes_ahead(world) <= 2, "it ran {} refreshes ahead", refreshes_ahead(world));
         is_dark(world)
     });
-    assert!(world.client(client).heard(Heard::Discarded(2)), "nobody saw it");
+    assert!(world.client(client).heard(Heard::Discarded(2)), "the frame was not shown");
     (0..10).for_each(|_| world.turn());
     show(&mut world, client, &window, 3, GREEN);
     world.until("light", |world| !is_dark(world));
     world.rest();
     assert_eq!(middle(&world), GREEN);
     let (shown, anew) = world.on_screen_and_anew(1.0);
-    assert!(shown.pixels == anew.pixels, "something is left of before");
+    assert!(shown.pixels == anew.pixels, "pixels from before the loss are left");
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn what_the_user_switches_off_while_nobody_draws_stays_off() {
     let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
     power::set(&mut world.state, id, false);
     world.plug("TEST-2", 60_000);
-    world.until("light on the other", |world| {
+    world.until("light on the other output", |world| {
         let other = world.state.outputs.states().find(|output| output.id() != id);
         other.is_some_and(|output| output.display().screenshot(false).is_some())
     });
@@ -295,5 +295,5 @@ fn the_cursor_on_a_plane_is_where_it_is_when_a_drawn_frame_is_submitted() {
         (0..OUTPUT.1).flat_map(|y| (0..OUTPUT.0).map(move |x| (x, y))).filter(|(x, y)| differs(*x, *y)).collect();
     assert!(!seen.is_empty(), "a cursor is seen");
     let near = |(x, y): &(i32, i32)| (f64::from(*x) - moved.0).abs() < 32.0 && (f64::from(*y) - moved.1).abs() < 32.0;
-    assert!(seen.iter().all(near), "where the pointer was when the frame was submitted: {:?}", seen[0]);
+    assert!(seen.iter().all(near), "the cursor is not at the pointer of the submit: {:?}", seen[0]);
 }

@@ -31,14 +31,14 @@ const MOST: usize = 1_100;
 fn goes_over_turns(world: &mut World) {
     assert_eq!((world.stack(), world.focused()), (vec!["good".to_owned()], Some("good".to_owned())));
     let (mut left, mut turns) = (world.state.surfaces.iter().count(), 0);
-    assert!(left > MANY / 2, "nearly all went at once: {left} are left");
+    assert!(left > MANY / 2, "nearly all surfaces went at once: {left} are left");
     while left > 1 {
         world.turn();
         let now = world.state.surfaces.iter().count();
-        assert!(now < left && left - now <= MOST, "{left}, and {now} after the next turn");
+        assert!(now < left && left - now <= MOST, "{left} surfaces, and {now} after the next turn");
         (left, turns) = (now, turns + 1);
     }
-    assert!(turns > 1, "in one turn");
+    assert!(turns > 1, "all surfaces went in one turn");
     assert_eq!(world.state.protocols.deferred_ends(), 0);
 }
 
@@ -89,7 +89,7 @@ fn what_others_do_while_much_is_left_of_one_who_is_gone_is_done() {
 /// The account of the client that connected last; the weak reference ends when the account is freed.
 fn newest_account(world: &World) -> std::sync::Weak<upbeat::guard::Account> {
     let all = upbeat::guard::all(&world.state.display_handle);
-    std::sync::Arc::downgrade(&all.last().expect("somebody is connected").1)
+    std::sync::Arc::downgrade(&all.last().expect("no client is connected").1)
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn nothing_is_kept_for_a_client_that_was_ended_for_an_error() {
     let account = newest_account(&world);
     assert!(account.upgrade().is_some());
     world.kill(hangs_up);
-    world.until("nothing left of one that hangs up", |_| account.upgrade().is_none());
+    world.until("nothing left of a client that hangs up", |_| account.upgrade().is_none());
 
     let errs = world.connect();
     world.settle();
@@ -113,7 +113,7 @@ fn nothing_is_kept_for_a_client_that_was_ended_for_an_error() {
     client.globals().compositor.create_surface(&handle, ());
     world.settle();
     assert!(world.client(errs).is_gone());
-    world.until("nothing left of one that was ended", |_| account.upgrade().is_none());
+    world.until("nothing left of a client that was ended", |_| account.upgrade().is_none());
 }
 
 #[test]
@@ -136,12 +136,12 @@ fn nothing_is_kept_for_a_clipboard_manager_that_was_ended_for_an_error() {
     world.settle();
     assert!(world.client(errs).is_gone());
     let known = account.upgrade();
-    assert!(known.is_none_or(|account| !account.is_connected()), "its socket is closed, and its number another file's");
+    assert!(known.is_none_or(|account| !account.is_connected()), "its socket is closed, so its number may be reused");
     // The entry is removed at the latest when the next clipboard manager binds.
     let next = world.connect();
     let client = world.client(next);
     let (manager, seat) = (client.bind::<ZwlrDataControlManagerV1>(), client.globals().seat.clone());
     manager.get_data_device(&seat, &client.handle(), ());
-    world.until("nothing left of one that was ended", |_| account.upgrade().is_none());
+    world.until("nothing left of a client that was ended", |_| account.upgrade().is_none());
     assert_eq!(world.state.protocols.input_timestamp_clients(), 0);
 }

@@ -1,6 +1,5 @@
 //! The rule `early-callbacks`: a client is called back early once its pixels prove that it draws for the time in the
-//! callback.
-//! Its frames then wait for the refresh of that time.
+//! callback. Its frames then wait for the refresh of that time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -112,7 +111,7 @@ const RULE: &str = "[[app]]\napp-id = '*'\nearly-callbacks = true";
 fn who_draws_for_the_time_told_is_proven_called_back_a_period_earlier_and_shown_in_order() {
     let mut stage = Stage::new(RULE, by_the_time_told);
     stage.play(KNOWN);
-    assert_ne!(stage.reason_and_slack().0, Reason::Early, "not before it is proven");
+    assert_ne!(stage.reason_and_slack().0, Reason::Early, "no early callbacks before the proof");
     assert_eq!(stage.play_until_known(), Some(Verdict::Proven));
     let first = stage.frames;
     stage.play(KNOWN);

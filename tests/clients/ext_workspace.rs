@@ -104,7 +104,7 @@ fn a_bar_hears_of_workspaces_and_switches_them_with_its_commit() {
 
     let second = world.client(bar).workspace(2);
     second.activate();
-    assert_eq!(told(&mut world, bar), [""; 0], "not before the commit");
+    assert_eq!(told(&mut world, bar), [""; 0], "no switch before the commit");
     manager.commit();
     world.settle();
     assert_eq!(world.focused().as_deref(), Some("a"));

@@ -13,8 +13,7 @@ const FRAMES: u32 = 8;
 const LATEST: Span = Span::from_millis(200);
 
 /// A client draws frames while the `nth` allocation of a kind is refused. Every frame gets its feedback, and the last
-/// is on
-/// the screen.
+/// is on the screen.
 fn draws_while_it_is_refused(fault: Fault, nth: u32) {
     let mut world = World::simulated(&[60_000]);
     let (client, window) = world.open_filled("a window", (100, 80), RED);
@@ -63,7 +62,7 @@ fn without_a_thread_a_picture_of_the_screen_fails_and_the_next_one_does_not() {
             Event::CaptureBuffer { width, height, .. } => Some((*width as i32, *height as i32)),
             _ => None,
         });
-        let (width, height) = asked.expect("it is said which buffer is wanted");
+        let (width, height) = asked.expect("no buffer event arrived");
         frame.copy(&world.client(client).buffer(width, height));
         let mut succeeded = None;
         world.until("an answer", |world| {

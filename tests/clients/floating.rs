@@ -46,11 +46,11 @@ fn floating_window_moves_by_a_step_and_stays_reachable() {
     assert_eq!(rect(&world), (x - STEP, y, width, height));
     act(&mut world, "move down");
     assert_eq!(rect(&world), (x - STEP, y + STEP, width, height));
-    assert_eq!(world.client(client).answer_newest(), None, "nothing is asked of its client");
+    assert_eq!(world.client(client).answer_newest(), None, "a move needs no configure");
     (0..60).for_each(|_| act(&mut world, "move left"));
     assert_eq!(rect(&world).0, REACHABLE - width);
     (0..60).for_each(|_| act(&mut world, "move up"));
-    assert_eq!(rect(&world).1, 0, "its top edge does not leave the screen");
+    assert_eq!(rect(&world).1, 0, "the top edge stays on the screen");
     (0..60).for_each(|_| act(&mut world, "move right"));
     (0..60).for_each(|_| act(&mut world, "move down"));
     assert_eq!(rect(&world), (OUTPUT.0 - REACHABLE, OUTPUT.1 - REACHABLE, width, height));
@@ -102,7 +102,7 @@ fn floating_window_is_no_larger_than_the_screen_and_keeps_within_its_own_limits(
     world.put("a", (OUTPUT.0 - SIZE.0, 50));
     act(&mut world, "width 100%");
     assert_eq!(answer(&mut world, client, &window), Some((OUTPUT.0, SIZE.1)));
-    assert_eq!(rect(&world), (0, 50, OUTPUT.0, SIZE.1), "it is kept on the screen");
+    assert_eq!(rect(&world), (0, 50, OUTPUT.0, SIZE.1), "the window is kept on the screen");
     act(&mut world, "width +10%");
     assert_eq!(answer(&mut world, client, &window), None, "there is no more room");
     window.toplevel.set_min_size(300, 200);
@@ -155,7 +155,7 @@ fn window_on_a_half_of_the_screen_leaves_it() {
     answer(&mut world, client, &window);
     act(&mut world, "move right");
     assert_eq!(answer(&mut world, client, &window), Some((OUTPUT.0 / 2 + OUTPUT.0 / 10, OUTPUT.1)));
-    assert_eq!((rect(&world).0, rect(&world).2), (STEP, OUTPUT.0 / 2 + OUTPUT.0 / 10), "it has its own size again");
+    assert_eq!((rect(&world).0, rect(&world).2), (STEP, OUTPUT.0 / 2 + OUTPUT.0 / 10), "its size is restored");
 }
 
 #[test]

@@ -155,9 +155,9 @@ fn nothing_is_kept_of_an_object_at_whose_end_a_bug_was_met() {
         assert_eq!(world.state.surfaces.iter().count(), 1, "the end of object {nth} left a surface");
         world.open_in(good, "another", 50, 50);
         if floor::count() == before {
-            assert!(nth > 5, "so few objects");
+            assert!(nth > 5, "only {nth} objects ended");
             return;
         }
     }
-    panic!("more objects than were made");
+    panic!("more objects ended than were made");
 }

@@ -55,7 +55,7 @@ fn the_pointer_enters_what_moves_under_it() {
     );
     input::refresh_focus(&mut world.state);
     world.settle();
-    assert!(world.client(a).take_events().is_empty(), "nothing moved, nothing is said");
+    assert!(world.client(a).take_events().is_empty(), "without motion there are no events");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn the_switcher_walks_through_windows_in_the_order_of_their_use() {
     world.key(KEY_TAB, true);
     world.key(KEY_TAB, false);
     assert_eq!(world.focused().as_deref(), Some("a"));
-    assert_eq!(world.stack(), ["b", "c", "a"], "b was only passed and lies where it lay");
+    assert_eq!(world.stack(), ["b", "c", "a"], "b was only passed and keeps its place");
     world.key(KEY_LEFT_ALT, false);
     assert!(
         !world.client(a).take_events().iter().any(|event| matches!(event, Event::Key { key: KEY_TAB, .. })),
@@ -94,7 +94,7 @@ fn the_switcher_walks_through_windows_in_the_order_of_their_use() {
     );
     world.key(KEY_LEFT_ALT, true);
     world.key(KEY_TAB, true);
-    assert_eq!(world.focused().as_deref(), Some("c"), "the one used before");
+    assert_eq!(world.focused().as_deref(), Some("c"), "the window used before");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along(
     let free = (0..one.size.w * one.size.h)
         .map(|index| one.loc + Point::from((index % one.size.w, index / one.size.w)))
         .find(|point| others.iter().all(|other| !other.contains(*point)));
-    let corner = free.expect("some of it can be seen").to_f64();
+    let corner = free.expect("no part of the window is visible").to_f64();
     world.click(corner.x, corner.y);
     assert_eq!(world.focused().as_deref(), Some("one"));
     world.point(corner.x, corner.y);
@@ -261,5 +261,5 @@ fn cancelled_fingers_stay_cancelled() {
     assert!(!events.iter().any(is_touch), "{events:?}");
     world.input(InputEvent::TouchDown { time, slot: 4, position: at(60.0, 60.0) });
     let events = world.client(a).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "the next touch is heard: {events:?}");
+    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "the next touch arrives: {events:?}");
 }

@@ -105,10 +105,10 @@ macro_rules! version {
                     assert_eq!(world.focused().as_deref(), Some("window"));
                 };
                 clicks(&mut world);
-                assert_eq!(world.stack(), ["window", "chooser"], "the window has the focus, and lies below");
+                assert_eq!(world.stack(), ["window", "chooser"], "the window has the focus but lies below");
                 imported.destroy();
                 clicks(&mut world);
-                assert_eq!(world.stack(), ["chooser", "window"], "nothing holds it up any more");
+                assert_eq!(world.stack(), ["chooser", "window"], "the dialog is not kept above any more");
 
                 // The import ends with the exported object, and later with the exporting client.
                 let imported = import(&mut world, portal, &word);

@@ -1,8 +1,6 @@
 //! Front buffer rendering ahead of the beam (`upbeat_late_latch_v1`): its latency at every height of the screen. While
-//! a client
-//! keeps the time of the beam, each row shows only whole content, never older than before. Clients that miss the beam
-//! tear only
-//! their own pixels.
+//! a client keeps the time of the beam, each row shows only whole content, never older than before. Clients that miss
+//! the beam tear only their own pixels.
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -249,7 +247,7 @@ fn while_others_move_no_older_picture_follows_a_newer_one() {
         assert_eq!(stage.shared(), 0);
         let shown = stage.world.pixel(LEFT + INK.0 + 2, top + INK.1 + 2);
         assert!(artist.written > 80);
-        assert_eq!(shown, artist.newest, "and nothing that was drawn before");
+        assert_eq!(shown, artist.newest, "an older picture is shown");
     }
 }
 
@@ -271,7 +269,7 @@ fn who_does_not_keep_the_time_of_the_beam_tears_nothing_but_its_own() {
     assert!(std::iter::from_fn(|| beside.pop()).count() <= 1);
     // No `Light` has a time before its write.
     let lit = stage.told().iter().filter(|told| matches!(told, Told::Light(..))).count();
-    assert!(lit > 80, "a refresh later: {lit}");
+    assert!(lit > 80, "rows lit a refresh later: {lit}");
 }
 
 #[test]
@@ -299,7 +297,7 @@ fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowl
     assert!(matches!(told[..], [Told::Inactive(2, Reason::Changed | Reason::Covered)]), "{told:?}");
     stage.world.put("above", (0, 0));
     stage.pass();
-    assert_eq!((stage.states(), stage.shared()), (vec![], 0), "not before it was acknowledged");
+    assert_eq!((stage.states(), stage.shared()), (vec![], 0), "no sharing before the acknowledgement");
     stage.front.ack_inactive(7);
     stage.pass();
     assert_eq!(stage.states(), []);

@@ -24,5 +24,5 @@ fn an_empty_desktop_says_which_keys_there_are_until_a_window_was_opened() {
     assert_eq!(ink(&world), 0);
     world.kill(client);
     world.rest();
-    assert_eq!(ink(&world), 0, "whoever has opened one knows");
+    assert_eq!(ink(&world), 0, "the hint does not come back");
 }

@@ -39,7 +39,7 @@ fn they_are_there_and_gone_by_a_key_and_say_what_was_drawn() {
         world.rest();
     };
     (2..12).for_each(|number| draw(&mut world, number, if number % 2 == 0 { GREEN } else { RED }));
-    assert_ne!(figures(&world), first, "there are more frames");
+    assert_ne!(figures(&world), first, "the figures do not change");
     world.chord(&[KEY_LEFT_SUPER], KEY_F2);
     world.rest();
     assert_eq!(figures(&world), bare);

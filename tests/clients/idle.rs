@@ -100,14 +100,14 @@ fn a_surface_that_is_seen_keeps_the_screen_on_and_one_that_is_not_does_not() {
     let inhibitor = inhibitor(&mut world, player, &window.surface);
     assert_eq!(told_in(&mut world, watcher, 3_000), NOTHING);
     let _of_input = notifier.get_input_idle_notification(TIMEOUT, &seat, &world.client(watcher).handle(), ());
-    assert_eq!(told_in(&mut world, watcher, 3_000), IDLED, "who asks for input alone does not ask who inhibits");
+    assert_eq!(told_in(&mut world, watcher, 3_000), IDLED, "input idleness ignores inhibitors");
     // An inhibitor on a hidden workspace does not count. The keys that switch workspaces are input like any other.
     world.chord(&[KEY_LEFT_SUPER], KEY_2);
     assert_eq!(told_in(&mut world, watcher, 900), RESUMED);
     assert_eq!(told_in(&mut world, watcher, 200), ["idled", "idled"]);
     world.chord(&[KEY_LEFT_SUPER], KEY_1);
     assert_eq!(told_in(&mut world, watcher, 900), ["resumed", "resumed"]);
-    assert_eq!(told_in(&mut world, watcher, 5_000), IDLED, "only who asks for input alone");
+    assert_eq!(told_in(&mut world, watcher, 5_000), IDLED, "only the input notification");
     inhibitor.destroy();
     assert_eq!(told_in(&mut world, watcher, 1_100), IDLED);
 }

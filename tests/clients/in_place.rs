@@ -1,6 +1,5 @@
 //! Small changes near the pointer are written into the buffer on screen, ahead of the beam: their latency at every
-//! height of the
-//! screen. Each row shows only whole content, never older than before.
+//! height of the screen. Each row shows only whole content, never older than before.
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
@@ -216,23 +215,23 @@ fn what_is_far_from_the_hand_or_below_another_window_or_paced_by_the_refresh_is_
     assert!(written(&mut ink) > 8);
     // The pointer moves away.
     ink.artist.corner = (700, 20);
-    assert!(written(&mut ink) <= 1, "what is under way");
+    assert!(written(&mut ink) <= 1, "more than the write in progress");
     ink.artist.corner = (400, 280);
     assert!(written(&mut ink) > 8);
     // A window is placed above.
     ink.world.open("above", 40, 40);
     ink.world.put("above", (400 + INK.0 + 10, 280 + INK.1 + 10));
     ink.world.rest();
-    assert!(written(&mut ink) <= 1, "what is under way");
+    assert!(written(&mut ink) <= 1, "more than the write in progress");
     ink.world.put("above", (0, 0));
     ink.world.rest();
     assert!(written(&mut ink) > 8);
     in_place::switch(&mut ink.world.state, false);
-    assert!(written(&mut ink) <= 1, "what is under way");
+    assert!(written(&mut ink) <= 1, "more than the write in progress");
     in_place::switch(&mut ink.world.state, true);
     ink.world.state.outputs.rules_mut().set_default(upbeat_timing::pacing::PacingWish::Vsync);
     ink.world.state.outputs.rules_mut().changed();
-    assert!(written(&mut ink) <= 1, "paced as for comparison");
+    assert!(written(&mut ink) <= 1, "more than the write in progress");
 }
 
 #[test]
@@ -261,9 +260,9 @@ fn while_others_move_no_older_picture_follows_a_newer_one() {
             assert!(number >= last, "{last} was seen before {number}");
             last = number;
         }
-        assert!(frame > 80, "the other had {frame} frames");
+        assert!(frame > 80, "the other client had {frame} frames");
         println!("at {top}: {:?}", ink.counts());
         assert_eq!(ink.counts().torn, 0);
-        assert!(top < 200 || ink.counts().lit > 60, "between pictures there is room: {:?}", ink.counts());
+        assert!(top < 200 || ink.counts().lit > 60, "too few writes between frames: {:?}", ink.counts());
     }
 }

@@ -1,6 +1,5 @@
 //! Animation frames that are rendered ahead of their refreshes: each is right for its own display time and is
-//! superseded when
-//! a change makes it wrong.
+//! superseded when a change makes it wrong.
 
 use std::sync::mpsc;
 
@@ -76,7 +75,7 @@ fn runs_ahead(world: &World) {
     let ahead = ahead(world);
     assert!(ahead.len() > 5, "only {} frames", ahead.len());
     let runs_ahead = |pair: &[FrameRecord]| pair[1].composed < pair[0].presented;
-    assert!(ahead.windows(2).any(runs_ahead), "each was made after the one before was shown");
+    assert!(ahead.windows(2).any(runs_ahead), "each frame was composed only after the last was shown");
     for pair in ahead.windows(2) {
         assert!(pair[1].target > pair[0].target && pair[1].sequence > pair[0].sequence, "{pair:?}");
     }
@@ -104,8 +103,8 @@ fn moves() -> Animations {
 fn a_window_that_opens_is_rendered_ahead_from_its_first_move_on() {
     let mut world = ahead_by(Renderer::pixman().unwrap(), SLOW, usize::from(AHEAD), fades());
     let opened = world.now();
-    // The client requests no frame callback: after a callback it might draw, which would make the frames rendered
-    // ahead wrong.
+    // The client requests no frame callback: after a callback it might draw, which would make the frames rendered ahead
+    // wrong.
     let client = world.connect();
     let _window = world.open_in(client, "a", SIZE.0, SIZE.1);
     let of_it = |world: &World| records(world).filter(|record| record.latched > opened).copied().collect::<Vec<_>>();
@@ -143,7 +142,7 @@ fn input_supersedes_even_the_frame_that_the_display_shows_next() {
     });
     for stale in ahead(&world).iter().filter(|record| record.latched < pressed && record.presented > Some(pressed)) {
         let was_final = stale.submit_by - stale.compose_budget - TOLERANCE;
-        assert!(was_final <= pressed, "it could have been taken back for {:?}: {stale:?}", was_final - pressed);
+        assert!(was_final <= pressed, "it could have been superseded for {:?}: {stale:?}", was_final - pressed);
     }
 }
 
@@ -175,14 +174,14 @@ fn frames_ahead_are_recorded_while_one_is_drawn() {
             is_drawing && recorded(world) >= usize::from(ANIMATION.run_ahead)
         });
         world.key(KEY_A, true);
-        assert_eq!(recorded(&world), 0, "what was recorded is wrong, and goes at once");
+        assert_eq!(recorded(&world), 0, "recorded frames are stale and dropped at once");
         let pressed = world.now();
         drop(gate);
         world.until("a fresh frame", |world| {
             records(world).any(|record| record.latched > pressed && record.presented.is_some())
         });
         let fresh = records(&world).find(|record| record.latched > pressed).unwrap();
-        assert_ne!(fresh.pacing, Pacing::Ahead, "the first one after it is made just in time");
+        assert_ne!(fresh.pacing, Pacing::Ahead, "the first frame after the key is made just in time");
         world.until("frames ahead", |world| ahead(world).iter().any(|record| record.latched > pressed));
     }
 }
@@ -196,11 +195,11 @@ fn supersedes(mut world: World) {
     // Two stale frames may be shown: the frame in flight, and the frame kept in case the fresh frame is late.
     let before =
         ahead(&world).iter().filter(|record| record.latched < pressed && record.presented > Some(pressed)).count();
-    assert!(before <= 2, "{before} frames that did not know of the key were shown after it");
+    assert!(before <= 2, "{before} frames latched before the key were shown after it");
     let fresh = records(&world).find(|record| record.latched > pressed).unwrap();
-    assert_ne!(fresh.pacing, Pacing::Ahead, "the first one after it is made just in time");
-    assert!(world.picture().pixels.iter().all(|pixel| pixel & 0x00ff_ffff == RED), "something stale is left");
-    assert!(ahead(&world).last().unwrap().latched > pressed, "and when all is calm, frames are rendered ahead again");
+    assert_ne!(fresh.pacing, Pacing::Ahead, "the first frame after the key is made just in time");
+    assert!(world.picture().pixels.iter().all(|pixel| pixel & 0x00ff_ffff == RED), "stale pixels are left");
+    assert!(ahead(&world).last().unwrap().latched > pressed, "without input, frames are rendered ahead again");
 }
 
 #[test]
@@ -212,10 +211,10 @@ fn what_a_client_shows_while_its_window_moves_is_not_late() {
         world.until("light", |world| world.client(client).light(3).is_some());
         let is_stale = |record: &&FrameRecord| record.latched < committed && record.presented > Some(committed);
         let stale = ahead(&world).iter().filter(is_stale).count();
-        assert!(stale <= 2, "{stale} frames without it came first");
+        assert!(stale <= 2, "{stale} frames without the commit came first");
         world.rest();
         let picture = world.picture();
-        assert!(picture.pixels.iter().all(|pixel| pixel & 0x00ff_ffff == GREEN), "something stale is left");
+        assert!(picture.pixels.iter().all(|pixel| pixel & 0x00ff_ffff == GREEN), "stale pixels are left");
     }
 }
 
@@ -230,14 +229,14 @@ fn what_the_display_holds_is_shown_however_long_we_are_held_up() {
     let held_up = world.now();
     world.oversleep(Span::from_millis(45));
     let over = world.now();
-    world.until("what came of it", |world| records(world).any(|record| record.presented > Some(over)));
+    world.until("a frame after the sleep", |world| records(world).any(|record| record.presented > Some(over)));
     let meanwhile: Vec<_> =
         ahead(&world).into_iter().filter(|it| it.presented > Some(held_up) && it.presented < Some(over)).collect();
     // The display shows the frames that it holds, however long the compositor sleeps.
     assert!(meanwhile.len() >= 2, "{meanwhile:?}");
     for pair in meanwhile[..meanwhile.len().min(3)].windows(2) {
         assert_eq!(pair[1].sequence.unwrap(), pair[0].sequence.unwrap() + 1, "a refresh had no frame");
-        assert_eq!(pair[1].sequence, pair[1].due_sequence, "each in its own refresh");
+        assert_eq!(pair[1].sequence, pair[1].due_sequence, "each frame in its own refresh");
     }
 }
 

@@ -123,7 +123,7 @@ fn opens_rightly(mut world: World, duration: Span) -> World {
         assert!((red - 255.0 * share).abs() <= 2.0, "{red} at {share}");
     }
     let last = frames.last().unwrap();
-    assert_eq!((last.edges(), last.middle()), (Some((440, 840)), RED), "it ends as what it is");
+    assert_eq!((last.edges(), last.middle()), (Some((440, 840)), RED), "it ends at its own size");
     world
 }
 
@@ -197,7 +197,7 @@ fn the_pointer_meets_a_window_where_it_is_seen() {
     assert!((x - 200.0).abs() < 1.0 && (y - 150.0).abs() < 1.0, "({x}, {y}) of the surface");
     let (x, y) = hit(&world, 545.0, 290.0).unwrap();
     assert!((x - 10.0).abs() < 1.0 && (y - 10.0).abs() < 1.0, "({x}, {y}) of the surface");
-    assert_eq!(hit(&world, 500.0, 360.0), None, "it is not there yet");
+    assert_eq!(hit(&world, 500.0, 360.0), None, "the window does not reach there yet");
 }
 
 /// The surface-local point that is seen at (x, y).
@@ -220,7 +220,7 @@ fn what_is_below_a_window_that_becomes_fullscreen_is_seen_until_it_is() {
     let size = world.client(client).answer_newest().unwrap();
     draw(&mut world, client, &window, 2, size, RED);
     world.until("the middle", |world| world.pixel(300, 360) == RED);
-    assert_eq!(world.pixel(2, 700), BLUE, "it is not there yet");
+    assert_eq!(world.pixel(2, 700), BLUE, "the window does not reach there yet");
     world.rest();
     // The cursor is in the first rows: skip them.
     let below = &world.picture().pixels[(OUTPUT.0 * 100) as usize..];

@@ -29,11 +29,11 @@ fn unmaximising_in_the_middle_of_maximising_keeps_place_and_velocity() {
     let (frames, turned) = interrupted(spring(1.0));
     let left: Vec<(Instant, f64)> =
         frames.iter().map(|frame| (frame.present, f64::from(frame.edges().unwrap().0))).collect();
-    assert!(left.iter().all(|(_, left)| *left > 0.0), "it turns before it is there");
-    assert_eq!(left.last().unwrap().1, 440.0, "and ends where it was");
+    assert!(left.iter().all(|(_, left)| *left > 0.0), "it reverses before it arrives");
+    assert_eq!(left.last().unwrap().1, 440.0, "it ends at its old geometry");
     let velocity = |pair: &[(Instant, f64)]| (pair[1].1 - pair[0].1) / pair[1].0.since(pair[0].0).as_seconds_f64();
     let after: Vec<_> = left.iter().filter(|(at, _)| *at >= turned).copied().collect();
-    assert!(velocity(&after[..2]) < 0.0, "it goes on in its direction at first: {after:?}");
+    assert!(velocity(&after[..2]) < 0.0, "it keeps its direction at first: {after:?}");
     // A critically damped spring of 1 Hz that is reversed at full speed, 440 pixels apart, accelerates by at most
     // ω²·d + 2ω·v, with v < ω·d/e.
     let most = std::f64::consts::TAU.powi(2) * 440.0 * 2.0;

@@ -29,9 +29,9 @@ fn stale_after_a_key(queue: usize) -> Option<Vec<u64>> {
     let mut world = ahead_by(gles()?, SLOW, queue, lasting(8));
     world.drawing_takes(INTERVAL * 6 / 5);
     let _window = maximise(&mut world);
-    world.until("frames that are usually slow", |world| ahead(world).len() > USUAL);
+    world.until("enough slow frames", |world| ahead(world).len() > USUAL);
     world.drawing_takes(Span::ZERO);
-    world.until("frames that wait for one refresh after another", |world| {
+    world.until("frames that wait for successive refreshes", |world| {
         let newest: Vec<_> = ahead(world).into_iter().rev().take(IN_A_ROW).collect();
         let waited = |record: &FrameRecord| record.present - record.composed.unwrap() > record.interval * 2;
         newest.iter().all(waited) && newest.windows(2).all(|pair| pair[0].target == pair[1].target.next())

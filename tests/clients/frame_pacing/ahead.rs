@@ -32,7 +32,7 @@ fn requests_are_answered_at_once_while_there_is_room() {
     // A frame that reaches the screen makes room for another target.
     targets.iter().for_each(|target| stage.frame(target));
     let client = stage.client;
-    stage.world.until("the other targets", |world| world.client(client).targets().len() == 5);
+    stage.world.until("all five targets", |world| world.client(client).targets().len() == 5);
     on_the_grid(&stage.world.client(client).targets());
 }
 

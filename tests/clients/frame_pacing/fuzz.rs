@@ -1,10 +1,8 @@
 //! A client that sends random requests, valid and invalid, and reconnects after each error.
 //!
 //! It lives [`CLIENTS`] or `UPBEAT_FUZZ_CLIENTS` times, and then until `UPBEAT_FUZZ_SECONDS` are over. The first seed
-//! is 0
-//! or `UPBEAT_FUZZ_SEED`. Another client shows a frame after each life. At the end nothing of the random client is
-//! left:
-//! no surface and no buffer.
+//! is 0 or `UPBEAT_FUZZ_SEED`. Another client shows a frame after each life. At the end nothing of the random client is
+//! left: no surface and no buffer.
 
 use std::time::{Duration, Instant};
 
@@ -98,8 +96,8 @@ impl Random {
             (18..40, Some((_, (object, _)))) => object.request_target(),
             (40..70, Some((_, (object, surface)))) => {
                 let id = self.id(world);
-                // A careful client binds only targets of this object, and each once; this client does
-                // not check, so it rarely binds.
+                // A careful client binds only targets of this object, and each once; this client does not check, so it
+                // rarely binds.
                 if self.wrong || self.rng.random_bool(0.02) {
                     bind(&object, id);
                 }
@@ -197,7 +195,7 @@ fn a_random_client_harms_nobody() {
     }
     // Threads close the descriptors, so wait for them.
     if let Some(level) = level {
-        world.until("the end of what clients left", |_| buffers() <= level + 8);
+        world.until("the close of the clients' buffers", |_| buffers() <= level + 8);
     }
     assert!(rounds < 10 || mistakes > 0, "{rounds} rounds without a mistake test nothing");
 }

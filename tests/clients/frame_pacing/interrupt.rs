@@ -30,7 +30,7 @@ fn a_press_moves_to_just_in_time_and_its_end_moves_back() {
     stage.world.until("a target", |world| world.client(client).targets().len() == 5);
     let target = stage.world.client(client).targets()[4];
     stage.frame(&target);
-    stage.world.until("the other", |world| world.client(client).targets().len() == 6);
+    stage.world.until("another target", |world| world.client(client).targets().len() == 6);
     let target = stage.world.client(client).targets()[5];
     stage.frame(&target);
     assert!(stage.fate(&target).is_ok());

@@ -66,9 +66,9 @@ fn lights(stage: &mut Stage, targets: &[Target]) -> Vec<Instant> {
         match fate {
             Ok(light) => shown.insert(0, *light),
             Err(reason) => {
-                let next = shown.first().expect("something newer was shown");
+                let next = shown.first().expect("no newer frame was shown");
                 assert_eq!(*reason, DiscardReason::Newer);
-                assert!(*next > target.present + target.interval * 3 / 2, "{target:?} gave way: {fates:?}");
+                assert!(*next > target.present + target.interval * 3 / 2, "{target:?} was discarded: {fates:?}");
             }
         }
     }
@@ -95,7 +95,7 @@ fn a_late_frame_and_those_behind_it_are_shown_each_in_a_refresh_of_its_own() {
         Paced::Presented { id, margin, .. } if *id == targets[1].id => Some(*margin),
         _ => None,
     });
-    assert!(margin.is_some_and(|margin| margin < 0), "it was late: {margin:?}");
+    assert!(margin.is_some_and(|margin| margin < 0), "the frame was late: {margin:?}");
     all_ended_once(&mut stage, 1..=3);
     release_all_but(&mut stage, 1..=2);
 }
@@ -123,7 +123,7 @@ fn targets_sent_after_a_late_frame_lie_behind_those_that_are_late_with_it() {
     let shown = lights(&mut stage, &targets);
     assert!(next.present > targets[1].present, "{shown:?} {next:?}");
     stage.frame(&next);
-    assert!(stage.fate(&next).expect("it is shown") > shown[shown.len() - 1]);
+    assert!(stage.fate(&next).expect("the frame was discarded") > shown[shown.len() - 1]);
     all_ended_once(&mut stage, 1..=3);
 }
 
@@ -288,7 +288,7 @@ fn a_synchronised_child_is_shown_with_its_parent_and_told_of() {
     stage.world.settle();
     cancel_from(&pacing, target.id);
     stage.world.settle();
-    assert_eq!(stage.world.client(client).data.paced.last(), Some(&Paced::Cancelled(target.id + 1)), "it is kept");
+    assert_eq!(stage.world.client(client).data.paced.last(), Some(&Paced::Cancelled(target.id + 1)), "it stays");
     stage.draw(51, BLUE);
     parent.commit();
     stage.ended(50);

@@ -6,8 +6,7 @@ use super::stage::Stage;
 use crate::fixture::pacing::{DiscardReason, Pacing, Target, wire::Wish};
 
 /// Drawing times of a usual and of a long frame. Because of the long frames the compositor starts the first frame of a
-/// pair
-/// early.
+/// pair early.
 const USUAL: Span = Span::from_millis(8);
 const LONG: Span = Span::from_millis(20);
 /// Enough frames for the compositor to estimate their cost.
@@ -36,7 +35,7 @@ impl Drawer {
         self.stage.world.until("a target", |world| world.client(client).targets().len() > before);
         let target = self.stage.world.client(client).targets()[before];
         let done = self.stage.world.now() + cost;
-        self.stage.world.until("it is drawn", |world| world.now() >= done);
+        self.stage.world.until("the end of drawing", |world| world.now() >= done);
         self.stage.frame(&target);
         self.stage.pacing.request_target();
         self.stage.world.settle();
@@ -87,11 +86,11 @@ fn a_second_frame_that_is_late_costs_no_refresh() {
         }
         late += 1;
         let shown = drawer.stage.fate(&first).unwrap();
-        assert!((shown - first.present).abs() < first.interval / 8, "the first is shown in its refresh");
+        assert!((shown - first.present).abs() < first.interval / 8, "the first frame is shown in its refresh");
         let third = drawer.draw(USUAL);
         assert!((third.present - first.present - first.interval).abs() < first.interval / 8, "{first:?}, {third:?}");
         let shown = drawer.stage.fate(&third).unwrap();
-        assert!((shown - third.present).abs() < first.interval / 8, "and the next refresh has a frame of its own");
+        assert!((shown - third.present).abs() < first.interval / 8, "the next refresh has a frame of its own");
         assert_eq!(drawer.stage.fate(&second), Err(DiscardReason::Newer));
     }
     assert!(late > 0, "no refresh had two targets");
