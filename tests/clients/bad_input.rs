@@ -227,7 +227,7 @@ fn a_tree_has_so_many_parts_and_no_more_wherever_they_hang_and_those_that_are_go
     let mut direct = world.subsurfaces(bad, &window.surface, MAX_PARTS - MAX_DEEP_PARTS);
     let middle = direct[0].0.clone();
     let mut deep = world.subsurfaces(bad, &middle, MAX_DEEP_PARTS);
-    // Destroying a surface removes its subtree; half of the subsurfaces are removed by their role object instead.
+    // Destroy half of the subsurfaces by their role object and half by their surface.
     let gone = direct.drain(1..=32).chain(deep.drain(..32));
     for (number, (part, role)) in gone.enumerate() {
         if number % 2 == 0 { role.destroy() } else { part.destroy() }
@@ -243,7 +243,7 @@ fn a_tree_has_so_many_parts_and_no_more_wherever_they_hang_and_those_that_are_go
     let (_leaf, _) = world.client(bad).subsurface(&tree);
     let _other = world.subsurfaces(bad, &window.surface, 1);
     assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
-    // Attach a tree of two: one place is left for a nested subsurface and one in total.
+    // Attaching the tree adds two subsurfaces, one of them nested: exactly the room that is left.
     let client = world.client(bad);
     client.globals().subcompositor.get_subsurface(&tree, &window.surface, &client.handle(), ());
     world.settle();

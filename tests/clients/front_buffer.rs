@@ -336,7 +336,7 @@ fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowl
     stage.front.ack_inactive(5);
     stage.pass();
     assert_eq!(stage.states(), [Told::Active(6)]);
-    // Destroying the object ends sharing without an event.
+    // Destroying the object ends sharing.
     stage.front.destroy();
     stage.pass();
     assert_eq!((stage.shared(), stage.error()), (0, None));

@@ -1,4 +1,4 @@
-//! `ext-idle-notify` and `idle-inhibit`: clients are told when the user is idle.
+//! `ext-idle-notify` and `idle-inhibit`: notifications about an idle user, and surfaces that prevent them.
 
 use wayland_client::protocol::wl_seat::WlSeat;
 use wayland_client::protocol::wl_surface::WlSurface;
