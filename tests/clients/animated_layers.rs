@@ -14,7 +14,7 @@ use upbeat::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
 use upbeat::surface::content::SurfaceContent;
 use upbeat::turn::Turn;
 
-/// The panel draws into its buffers in turn, so a buffer is this many frames old.
+/// Number of buffers, drawn into in turn, so that each buffer's age is this many frames.
 const BUFFERS: usize = 3;
 const PANEL: (i32, i32) = (480, 270);
 /// The two renderers may differ by this many levels of a colour channel, because they round differently.

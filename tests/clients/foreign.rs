@@ -170,7 +170,7 @@ macro_rules! version {
                         world.settle();
                     }
                     assert_eq!(world.client(program).is_gone(), $is_strict, "{what}");
-                    // Opening a window walks the parents: no loop of parents was made.
+                    // No loop of parents was made: the session continues.
                     world.open("another", 50, 50);
                 }
             }

@@ -34,8 +34,8 @@ fn unmaximising_in_the_middle_of_maximising_keeps_place_and_velocity() {
     let velocity = |pair: &[(Instant, f64)]| (pair[1].1 - pair[0].1) / pair[1].0.since(pair[0].0).as_seconds_f64();
     let after: Vec<_> = left.iter().filter(|(at, _)| *at >= turned).copied().collect();
     assert!(velocity(&after[..2]) < 0.0, "it keeps its direction at first: {after:?}");
-    // A critically damped spring of 1 Hz that is reversed at full speed, 440 pixels apart, accelerates by at most ω²·d
-    // + 2ω·v, with v < ω·d/e.
+    // A critically damped spring of 1 Hz that is reversed at full speed, 440 pixels apart, accelerates by at most
+    // ω²·d + 2ω·v, with v < ω·d/e.
     let most = std::f64::consts::TAU.powi(2) * 440.0 * 2.0;
     for three in left.windows(3) {
         let (before, after) = (velocity(&three[..2]), velocity(&three[1..]));
