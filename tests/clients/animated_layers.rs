@@ -1,4 +1,4 @@
-//! Layers as animations show them, scaled and fading: the same drawn bit by bit and as a whole, by both renderers.
+//! Scaled and fading layers: both renderers draw the same picture from damage as from a full redraw.
 
 use std::sync::Arc;
 
@@ -14,14 +14,12 @@ use upbeat::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
 use upbeat::surface::content::SurfaceContent;
 use upbeat::turn::Turn;
 
-/// Buffers that take turns, as those of a display do.
+/// Number of buffers, drawn into in turn, so that each buffer's age is this many frames.
 const BUFFERS: usize = 3;
-/// The size of the panel.
 const PANEL: (i32, i32) = (480, 270);
-/// Levels by which two renderers may differ: they round apart.
+/// The two renderers may differ by this many levels of a colour channel, because they round differently.
 const LEVELS: i32 = 4;
 
-/// How one layer is shown in one frame.
 #[derive(Clone, Debug)]
 struct Look {
     target: (i32, i32, i32, i32),
@@ -52,11 +50,11 @@ fn look() -> impl Strategy<Value = Look> {
     )
 }
 
-/// Two windows of a client, and names for what is seen of them when they are gone.
+/// Two windows of a client, with element ids for the snapshots of their surfaces.
 struct Stage {
     contents: Vec<SurfaceContent>,
     names: Vec<(Id, Snapshot)>,
-    /// Names of their shadows and of what is blurred behind them.
+    /// For each window: the element ids of its shadow and of its background blur.
     effects: Vec<(Id, Id)>,
     _world: World,
 }
@@ -131,7 +129,6 @@ impl Stage {
     }
 }
 
-/// A display's buffers, drawn into in turn.
 struct Panel {
     renderer: Renderer,
     canvas: Canvas,
@@ -179,7 +176,7 @@ fn damage_is_complete(renderer: impl Fn() -> Renderer, cases: u32) {
                 last = panel.draw(stage.scene(looks));
             }
             let anew = Panel::new(renderer()).draw(stage.scene(frames.last().unwrap()));
-            // Where a part is drawn anew it may round another way.
+            // A part that is drawn again may be rounded differently.
             prop_assert!(largest_difference(&last, &anew) <= 1);
             Ok(())
         })
@@ -205,7 +202,7 @@ fn gles_fades_as_pixman_does() {
     let looks =
         [Look { snapshot: true, ..Look::plain((40, 40, 300, 200), 0.4) }, Look::plain((200, 150, 150, 100), 0.7)];
     let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(stage.scene(&looks)));
-    // Within the layers: at their edges the two filter differently.
+    // Compare inside the layers only: the renderers filter the edges differently.
     for (x, y) in [(60, 60), (220, 170), (300, 210), (330, 245), (450, 260)] {
         let [a, b] = [&pictures[0], &pictures[1]].map(|picture| picture.pixels[(y * PANEL.0 + x) as usize]);
         let (a, b) = (
@@ -229,7 +226,7 @@ fn shadows_and_corners_look_the_same_by_both_renderers() {
         let one = |pixel: u32| PixelBuffer { width: 1, height: 1, pixels: vec![pixel] };
         largest_difference(&one(**a), &one(**b)) > LEVELS
     });
-    // Where a layer is scaled its outermost rows are filtered another way.
+    // The renderers filter the outermost rows of a scaled layer differently.
     let allowed = 2 * (150 + 100);
     let differing = differing.count();
     if differing > allowed {
@@ -243,7 +240,7 @@ fn shadows_and_corners_look_the_same_by_both_renderers() {
     assert!(near < far, "the shadow fades: {near}, {far}");
 }
 
-/// Leaves pictures to be looked at in `target/tmp`.
+/// Saves the pictures in `target/tmp` for inspection.
 fn keep(pictures: &[PixelBuffer]) {
     for (picture, renderer) in pictures.iter().zip(["pixman", "gles"]) {
         let mut ppm = format!("P6 {} {} 255\n", picture.width, picture.height).into_bytes();
@@ -258,7 +255,7 @@ fn keep(pictures: &[PixelBuffer]) {
 fn what_lies_behind_a_translucent_window_is_blurred_and_what_lies_beside_it_is_not() {
     let Some(gles) = gles() else { return };
     let stage = Stage::new();
-    // An edge of blue in the middle of a clear pane.
+    // A blue edge in the middle, behind a clear pane.
     let looks = [Look { blur: true, ..Look::plain((100, 60, 200, 150), 0.9) }, Look::plain((200, 0, 200, 270), 1.0)];
     let mut scene = stage.scene(&looks);
     Arc::make_mut(&mut scene.layers[0].shape).opacity = 0.05;

@@ -1,4 +1,4 @@
-//! `ext_background_effect`: what lies behind a part of a surface is blurred, where that can be had.
+//! `ext_background_effect`: the background behind a region of a surface is blurred, if the renderer can blur.
 
 use upbeat::render::Renderer;
 use upbeat::shell::effects::Effects;
@@ -46,7 +46,7 @@ fn set_blur(world: &mut World, passes: u8) {
     world.state.shell.set_effects(Effects { blur: passes, ..Effects::default() });
 }
 
-/// Black and white, four pixels each.
+/// Pixels of black and white stripes, four pixels wide each.
 fn stripes_of(width: i32, height: i32) -> Vec<u32> {
     (0..width * height).map(|at| if at % width / 4 % 2 == 0 { 0 } else { 0x00ff_ffff }).collect()
 }
@@ -59,7 +59,7 @@ fn striped(world: &mut World, client: ClientIndex, surface: &WlSurface, (width, 
     surface.commit();
 }
 
-/// A surface that is seen through everywhere.
+/// Draws a translucent surface.
 fn glass(world: &mut World, client: ClientIndex, surface: &WlSurface, (width, height): (i32, i32)) {
     let pixels = vec![0x1010_1010; (width * height) as usize];
     let picture = world.client(client).picture(0, Format::Argb8888, width, height, &pixels);
@@ -74,18 +74,18 @@ fn region(world: &mut World, client: ClientIndex, rects: &[(i32, i32, i32, i32)]
     region
 }
 
-/// How far apart the darkest and the brightest pixel between two columns of a row are, in levels of green.
+/// The difference between the darkest and the brightest green level in these columns of a row.
 fn contrast(world: &World, row: i32, columns: std::ops::Range<i32>) -> u32 {
     let level = |x| world.pixel(x, row) >> 8 & 0xff;
     let levels: Vec<u32> = columns.map(level).collect();
     levels.iter().max().unwrap() - levels.iter().min().unwrap()
 }
 
-/// Stripes that are blurred have less left of them than a quarter, and others have most.
+/// Blurred stripes keep less than a quarter of their contrast; sharp stripes keep most of it.
 const BLURRED: u32 = 60;
 const SHARP: u32 = 200;
 
-/// A session in which stripes lie at the top left, below a bar of glass that its client has blurred in its left half.
+/// A session with stripes at the top left, below a translucent bar. The bar's client has its left half blurred.
 fn blurred() -> Option<(World, ClientIndex, WlSurface, ExtBackgroundEffectSurfaceV1)> {
     let mut world = World::lit_by(gles()?, 1.0);
     set_blur(&mut world, 3);
@@ -119,7 +119,7 @@ fn what_lies_behind_the_region_is_blurred_and_nothing_else() {
     assert!(contrast(&world, 50, 40..160) < BLURRED, "{}", contrast(&world, 50, 40..160));
     assert!(contrast(&world, 50, 240..360) > SHARP, "{}", contrast(&world, 50, 240..360));
     assert!(contrast(&world, 150, 40..160) > SHARP, "below the bar");
-    // Another region counts from the next commit on.
+    // A new region takes effect with the next commit.
     let right = region(&mut world, client, &[(200, 0, 1_000, 1_000)]);
     effect.set_blur_region(Some(&right));
     world.settle();
@@ -129,8 +129,8 @@ fn what_lies_behind_the_region_is_blurred_and_nothing_else() {
     world.settle();
     world.rest();
     assert!(contrast(&world, 50, 40..160) > SHARP && contrast(&world, 50, 240..360) < BLURRED);
-    assert!(contrast(&world, 150, 240..360) > SHARP, "it is cut to the surface");
-    // Given back it is gone, also with the next commit.
+    assert!(contrast(&world, 150, 240..360) > SHARP, "the region is clipped to the surface");
+    // A destroyed effect ends with the next commit, too.
     effect.destroy();
     surface.commit();
     world.settle();
@@ -155,14 +155,14 @@ fn it_goes_with_the_configuration_and_comes_back() {
     assert!(contrast(&world, 50, 40..160) < BLURRED);
 }
 
-/// That what is on the screen, drawn bit by bit, is what is drawn at once.
+/// The screen, drawn from damage, equals a full redraw.
 #[track_caller]
 fn is_complete(world: &mut World) {
     world.settle();
     world.rest();
     let (shown, anew) = world.on_screen_and_anew(1.0);
     let differing = shown.pixels.iter().zip(&anew.pixels).filter(|(shown, anew)| shown != anew).count();
-    assert_eq!(differing, 0, "pixels are not what they would be if all were drawn anew");
+    assert_eq!(differing, 0, "pixels differ from a full redraw");
 }
 
 #[test]
@@ -184,8 +184,8 @@ fn what_changes_behind_it_is_blurred_anew() {
     world.put("glass", (20, 20));
     is_complete(&mut world);
     let seen = |world: &World| (contrast(world, 70, 60..180), contrast(world, 70, 260..380));
-    assert!(seen(&world).0 < BLURRED && seen(&world).1 > SHARP, "only where it says so: {:?}", seen(&world));
-    // Parts of what lies behind, across the edge of the region and within it.
+    assert!(seen(&world).0 < BLURRED && seen(&world).1 > SHARP, "only inside the region: {:?}", seen(&world));
+    // Change parts of the background: across the edge of the region and inside it.
     let mut pixels = stripes_of(480, 300);
     for (x, y) in [(200, 60), (10, 10), (100, 90)] {
         for row in y..y + 30 {
@@ -197,7 +197,7 @@ fn what_changes_behind_it_is_blurred_anew() {
         below.surface.commit();
         is_complete(&mut world);
     }
-    // The region itself, and that it is taken back.
+    // Change the region, then destroy the effect.
     let right = region(&mut world, client, &[(150, 30, 100, 40)]);
     effect.set_blur_region(Some(&right));
     above.surface.commit();
@@ -228,7 +228,7 @@ fn a_subsurface_has_what_lies_behind_it_blurred_also_when_others_are_raised() {
     world.rest();
     let seen = |world: &World| (contrast(world, 60, 80..200), contrast(world, 60, 260..400));
     assert!(seen(&world).0 < BLURRED && seen(&world).1 > SHARP, "{:?}", seen(&world));
-    // One is opened and raised beside it: what was chosen before is used again.
+    // Another window is opened and raised beside it, so the cached elements of this window are used again.
     world.open_filled("other", (100, 100), RED);
     world.put("other", (600, 300));
     world.rest();
@@ -263,7 +263,7 @@ fn what_makes_no_sense_is_an_error() {
         world.client(client).bind::<ExtBackgroundEffectManagerV1>().get_background_effect(&surface, &handle, ());
     surface.destroy();
     world.settle();
-    assert!(!world.client(client).is_gone(), "it is inert");
+    assert!(!world.client(client).is_gone(), "the effect is inert");
     effect.set_blur_region(None);
     world.settle();
     assert_eq!(world.client(client).error, Some(("ext_background_effect_surface_v1".to_owned(), 0)));

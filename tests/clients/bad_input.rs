@@ -1,4 +1,4 @@
-//! Clients that commit nonsense get the protocol's error; everybody else goes on.
+//! Clients that send invalid requests get the protocol's error; other clients continue.
 
 use crate::fixture::{ClientIndex, Event, KEY_A, Toplevel, World};
 use upbeat::bounds::{MAX_DEEP_PARTS, MAX_PARTS};
@@ -6,7 +6,7 @@ use wayland_client::protocol::{wl_shm, wl_subcompositor};
 use wayland_protocols::wp::commit_timing::v1::client::wp_commit_timer_v1;
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
-/// A world with a client that behaves, and one that is about not to.
+/// A world with a well-behaved client and a client that will misbehave.
 pub fn world() -> (World, ClientIndex, ClientIndex, Toplevel) {
     let mut world = World::new();
     let (good, _) = world.open("good", 200, 100);
@@ -14,7 +14,7 @@ pub fn world() -> (World, ClientIndex, ClientIndex, Toplevel) {
     (world, good, bad, window)
 }
 
-/// The bad client was told `code` of `interface`; the good one still gets its keys.
+/// The bad client got the error `code` of `interface`; the good client still gets its keys.
 #[track_caller]
 fn only_the_bad_one_is_gone(world: &mut World, good: ClientIndex, bad: ClientIndex, interface: &str, code: u32) {
     world.settle();
@@ -25,7 +25,7 @@ fn only_the_bad_one_is_gone(world: &mut World, good: ClientIndex, bad: ClientInd
 
 #[track_caller]
 fn goes_on(world: &mut World, good: ClientIndex) {
-    // A corner of its window that the other one does not cover.
+    // Click a corner of the good window that the bad window does not cover.
     world.click(545.0, 315.0);
     world.client(good).take_events();
     world.key(KEY_A, true);
@@ -227,7 +227,7 @@ fn a_tree_has_so_many_parts_and_no_more_wherever_they_hang_and_those_that_are_go
     let mut direct = world.subsurfaces(bad, &window.surface, MAX_PARTS - MAX_DEEP_PARTS);
     let middle = direct[0].0.clone();
     let mut deep = world.subsurfaces(bad, &middle, MAX_DEEP_PARTS);
-    // A surface that goes takes along what hangs on it; others go by their role.
+    // Destroy half of the subsurfaces by their role object and half by their surface.
     let gone = direct.drain(1..=32).chain(deep.drain(..32));
     for (number, (part, role)) in gone.enumerate() {
         if number % 2 == 0 { role.destroy() } else { part.destroy() }
@@ -243,7 +243,7 @@ fn a_tree_has_so_many_parts_and_no_more_wherever_they_hang_and_those_that_are_go
     let (_leaf, _) = world.client(bad).subsurface(&tree);
     let _other = world.subsurfaces(bad, &window.surface, 1);
     assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
-    // Two at once, of which the one that hangs deep has room, and one of all.
+    // Attaching the tree adds two subsurfaces, one of them nested: exactly the room that is left.
     let client = world.client(bad);
     client.globals().subcompositor.get_subsurface(&tree, &window.surface, &client.handle(), ());
     world.settle();
@@ -305,7 +305,7 @@ fn unanswered_configures_do_not_pile_up_for_ever() {
         }
     }
     world.settle();
-    assert!(world.client(bad).is_gone(), "six thousand configures and not one answer");
+    assert!(world.client(bad).is_gone(), "six thousand configures were kept without an ack");
     assert_eq!(world.client(bad).said(), UNANSWERED);
     goes_on(&mut world, good);
 }
@@ -327,7 +327,7 @@ fn unanswered_configures_of_a_menu_do_not_pile_up_for_ever() {
             break;
         }
     }
-    assert!(world.client(bad).is_gone(), "three thousand configures and not one answer");
+    assert!(world.client(bad).is_gone(), "three thousand configures were kept without an ack");
     assert_eq!(world.client(bad).said(), UNANSWERED);
     goes_on(&mut world, good);
 }

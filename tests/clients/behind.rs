@@ -1,5 +1,5 @@
-//! Clients that read nothing for a while (stopped in a debugger, swapped out) beside others that make something happen
-//! again and again which they are to hear of: they are not thrown out for it.
+//! Clients that stop reading for a while (in a debugger, or swapped out) are not disconnected, however many events the
+//! actions of other clients cause for them.
 
 use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_v3::ChangeCause;
 use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_shell_v1::Layer;
@@ -12,17 +12,17 @@ use crate::fixture::{ClientIndex, Event, KEY_A, World};
 use crate::recordings::Camera;
 use crate::text;
 
-/// Turns in which something happens: as many little messages are several times what a socket holds.
+/// Number of turns that cause an event each: as many small messages fill a socket several times.
 const TURNS: usize = 2_000;
 
-/// One turn, in which nobody waits for anything.
+/// One turn of the loop, without waiting for any client.
 pub fn turn(world: &mut World) {
     world.carry_once();
     upbeat::session::turn::run(&mut world.state);
     world.flush();
 }
 
-/// `innocent` reads nothing while `happens` in each of many turns, and lives on.
+/// `innocent` reads nothing while `happens` runs in each of [`TURNS`] turns, and it stays connected.
 #[track_caller]
 fn outlives(world: &mut World, innocent: ClientIndex, mut happens: impl FnMut(&mut World, usize)) {
     world.settle();
@@ -71,7 +71,7 @@ fn one_beside_whom_a_window_comes_and_goes_on_and_on_is_not_thrown_out() {
     });
 }
 
-/// Answers to a field: more than a socket has room for, however they are gathered.
+/// Commits of a text field, each answered by `done`: more than fits into a socket, even in batches.
 const ANSWERED: usize = 20_000;
 
 #[test]
@@ -92,11 +92,11 @@ fn client_that_read_nothing_is_told_of_the_newest_commit_of_its_field() {
     world.client(client).is_stopped = false;
     world.settle();
     let told = text::told(&mut world, client);
-    assert!(told.len() < ANSWERED, "it had room for {} of {last} answers", told.len());
-    assert_eq!(told.last(), Some(&format!("done {last}")), "its serial is stale");
+    assert!(told.len() < ANSWERED, "the socket had room for {} of {last} answers", told.len());
+    assert_eq!(told.last(), Some(&format!("done {last}")), "the serial is stale");
 }
 
-/// Keys that are typed while a client pauses: half as many again as the kernel's default has room for.
+/// Keys typed while a client reads nothing: half as many again as fit into a socket of the kernel's default size.
 const TYPED: usize = 200;
 
 #[test]
@@ -147,7 +147,7 @@ fn client_that_pauses_while_text_is_composed_for_it_lives_and_hears_on() {
     field.enable();
     field.commit();
     world.settle();
-    // What the method has heard: that the field is there.
+    // The input method has received `done` for the enabled field.
     let serial = text::told(&mut world, types).iter().filter(|said| *said == "done").count() as u32;
     text::told(&mut world, client);
     outlives(&mut world, client, |_, number| {
@@ -156,7 +156,7 @@ fn client_that_pauses_while_text_is_composed_for_it_lives_and_hears_on() {
         method.commit(serial);
     });
     let heard = text::told(&mut world, client).iter().filter(|said| said.starts_with("commit")).count();
-    assert!((1..TURNS).contains(&heard), "{heard}: some of it, until there was no more room");
+    assert!((1..TURNS).contains(&heard), "{heard} texts arrived until the socket was full");
     method.commit_string("at last".to_owned());
     method.commit(serial);
     world.settle();

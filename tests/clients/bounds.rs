@@ -1,4 +1,4 @@
-//! Who has more than a client may is told so, by name, and ends alone.
+//! A client that exceeds the limit for a kind of object gets an error that names the kind; no other client is affected.
 
 use crate::bad_input::world;
 use crate::fixture::client::Data;
@@ -33,10 +33,10 @@ deaf!(
     XdgActivationV1: xdg_activation_v1::Event,
 );
 
-/// What a client makes one of.
+/// The requests by which a client makes one object of a kind.
 type Make = fn(&mut World, ClientIndex, &Toplevel);
 
-/// So many of a kind are made at most.
+/// A test makes at most this many objects of a kind.
 const MOST_MADE: u32 = 2_048;
 
 const MAKES: &[(Kind, Make)] = &[
@@ -93,7 +93,7 @@ const MAKES: &[(Kind, Make)] = &[
     }),
 ];
 
-/// The bad client was told that there is no memory for it, and why; nobody else was told anything.
+/// The bad client got `no_memory` with `words` in the message; no other client got an error.
 #[track_caller]
 fn only_the_bad_one_is_gone(world: &mut World, good: ClientIndex, bad: ClientIndex, words: &str) {
     world.settle();
@@ -108,7 +108,7 @@ fn only_the_bad_one_is_gone(world: &mut World, good: ClientIndex, bad: ClientInd
 fn who_makes_more_of_anything_than_a_client_may_ends_alone_and_is_told_of_what() {
     for (kind, make) in MAKES {
         let (mut world, good, bad, window) = world();
-        // What makes one may make others, too: of all of them there may be no more than these.
+        // The requests for this kind may also make objects of other kinds: stay below the limits of all.
         let most = kind.most().min(MOST_MADE);
         world.state.rules.set_most(*kind, most);
         for made in 0..=most {
@@ -182,7 +182,7 @@ fn what_waits_for_a_parent_is_bounded_and_what_is_applied_does_not_count() {
         world.settle();
         assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
     }
-    // The first of them does not count.
+    // The first update does not wait, so it does not count.
     commit(&mut world, Kind::WaitingUpdates.most() + 2);
     only_the_bad_one_is_gone(&mut world, good, bad, "more than 1024 updates that wait");
 }
@@ -237,7 +237,7 @@ fn regions_of_many_rectangles_are_of_few_and_input_still_arrives() {
     let place = world.window("bad").rect().loc;
     world.point(f64::from(place.x + 199), f64::from(place.y + 49));
     let enters = |event: &Event| matches!(event, Event::PointerEnter { .. });
-    assert!(world.client(client).take_events().iter().any(enters), "the last of what was added hears");
+    assert!(world.client(client).take_events().iter().any(enters), "the last rectangle of the region gets input");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `zwlr_screencopy`: pictures are copied on a thread of their own, whatever becomes of their clients.
+//! `zwlr_screencopy`: pictures are copied on a thread of their own, even if the client disconnects meanwhile.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use wayland_protocols_wlr::screencopy::v1::client::zwlr_screencopy_frame_v1::Zwl
 
 const PIXELS: usize = (OUTPUT.0 * OUTPUT.1) as usize;
 
-/// A session that shows a red window, and a client that takes pictures of it.
+/// A session that shows a red window, and a client that captures it.
 fn filmed() -> (World, ClientIndex, Toplevel, ClientIndex) {
     filmed_in(World::lit())
 }
@@ -26,7 +26,7 @@ fn filmed_in(mut world: World) -> (World, ClientIndex, Toplevel, ClientIndex) {
     (world, client, window, camera)
 }
 
-/// Memory for a picture, and a buffer in it.
+/// Shared memory for a picture of the output, and a buffer in it.
 fn film(world: &mut World, camera: ClientIndex) -> (OwnedFd, WlBuffer) {
     let memory = memfd_create("film", MemfdFlags::CLOEXEC).unwrap();
     ftruncate(&memory, PIXELS as u64 * 4).unwrap();
@@ -38,7 +38,7 @@ fn film(world: &mut World, camera: ClientIndex) -> (OwnedFd, WlBuffer) {
     (memory, buffer)
 }
 
-/// Asks for pictures of the whole output.
+/// Requests a picture of the whole output into each buffer.
 fn ask(world: &mut World, camera: ClientIndex, buffers: &[&WlBuffer]) -> Vec<ZwlrScreencopyFrameV1> {
     let client = world.client(camera);
     let output = client.bind_output();
@@ -50,7 +50,7 @@ fn ask(world: &mut World, camera: ClientIndex, buffers: &[&WlBuffer]) -> Vec<Zwl
     buffers.iter().map(copy).collect()
 }
 
-/// How many pictures came, and how many never will.
+/// Numbers of `ready` and of `failed` events.
 fn answers(world: &mut World, camera: ClientIndex) -> (usize, usize) {
     let events = &world.client(camera).data.events;
     let count = |what: fn(&&Event) -> bool| events.iter().filter(what).count();
@@ -84,12 +84,13 @@ fn a_picture_shows_what_is_on_screen() {
     }
 }
 
-/// Nearly as many pictures as one client may ask for.
+/// Nearly as many pictures as one client may have pending.
 const PICTURES: usize = 60;
 
-/// CPU time of the session's thread in each turn until [`PICTURES`] pictures have come that one client asked for at once.
+/// CPU time of the session's thread in each turn, until all of [`PICTURES`] simultaneous captures of one client are
+/// ready.
 pub fn turns_of_many_pictures() -> Vec<Duration> {
-    // What a turn costs is asked of turns that follow each other as they really do.
+    // The world runs in real time, because the cost of a turn depends on how the turns follow each other.
     let (mut world, client, window, camera) = filmed_in(World::in_real_time(Renderer::pixman().unwrap()));
     let (_memory, buffer) = film(&mut world, camera);
     ask(&mut world, camera, &vec![&buffer; PICTURES]);
@@ -123,7 +124,7 @@ fn clients_that_leave_or_destroy_their_buffers_harm_nobody() {
         let films: Vec<_> = (0..4).map(|_| film(&mut world, camera)).collect();
         let frames = ask(&mut world, camera, &films.iter().map(|(_, buffer)| buffer).collect::<Vec<_>>());
         world.client(camera).send();
-        // Some are being written when they go.
+        // Some pictures are being written when the client leaves.
         world.turn();
         if leaves {
             world.kill(camera);
@@ -179,7 +180,7 @@ fn who_asks_as_fast_as_it_can_gets_one_picture_a_refresh_and_others_theirs_at_on
     world.until("its picture", |world| answers(world, other) == (1, 0));
 }
 
-/// Asks for a picture of the whole output with damage.
+/// Requests a picture of the whole output by `copy_with_damage`.
 fn ask_with_damage(world: &mut World, camera: ClientIndex, buffer: &WlBuffer) -> ZwlrScreencopyFrameV1 {
     world.client(camera).take_events();
     let client = world.client(camera);
@@ -202,7 +203,6 @@ fn damage(world: &mut World, camera: ClientIndex) -> Vec<(i32, i32, i32, i32)> {
 fn the_first_picture_with_damage_comes_at_once_and_the_next_with_what_has_changed() {
     let (mut world, client, window, camera) = filmed();
     let (memory, buffer) = film(&mut world, camera);
-    // Nothing moves on the screen.
     ask_with_damage(&mut world, camera, &buffer);
     world.until("the first picture", |world| answers(world, camera) == (1, 0));
     assert_eq!(damage(&mut world, camera), [(0, 0, OUTPUT.0, OUTPUT.1)]);
@@ -217,14 +217,14 @@ fn the_first_picture_with_damage_comes_at_once_and_the_next_with_what_has_change
     world.until("the second picture", |world| answers(world, camera) == (1, 0));
     assert_eq!(damage(&mut world, camera), [(rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)]);
     assert_eq!(pixel(&memory, OUTPUT.0 / 2, OUTPUT.1 / 2), GREEN);
-    // What changed while nobody asked is told when somebody does.
+    // A change between two requests is reported with the next.
     world.client(client).draw(&window.surface, 3, (400, 300), RED);
     window.surface.commit();
     world.rest();
     ask_with_damage(&mut world, camera, &buffer);
     world.until("the third picture", |world| answers(world, camera) == (1, 0));
     assert_eq!(damage(&mut world, camera), [(rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)]);
-    // Another client has seen nothing yet.
+    // The first request of another client is answered at once.
     let other = world.connect();
     let (_memory, film) = film(&mut world, other);
     ask_with_damage(&mut world, other, &film);
@@ -239,7 +239,7 @@ fn a_region_of_a_turned_output_is_what_is_seen_there_as_it_lies_on_the_panel() {
     world.put("a", (40, 600));
     keep_out(&mut world, "secret");
     world.rest();
-    // Three pixels beside the window and seven of it, five rows down from its top.
+    // Capture three columns beside the window and seven of the window, five rows down from its top.
     let pixels = |world: &mut World| {
         let (memory, _) = film(world, camera);
         let client = world.client(camera);
@@ -262,10 +262,10 @@ fn a_region_of_a_turned_output_is_what_is_seen_there_as_it_lies_on_the_panel() {
             .map(|pixel| u32::from_le_bytes(pixel.try_into().unwrap()) & 0x00ff_ffff)
             .collect::<Vec<_>>()
     };
-    // Anticlockwise: its rows are columns of what is seen, the rightmost first.
+    // The output is turned anticlockwise: a row of the buffer is a column on the screen, the rightmost first.
     let seen = pixels(&mut world);
     assert!(seen[..35].iter().all(|pixel| *pixel == RED) && seen[35..].iter().all(|pixel| *pixel != RED), "{seen:x?}");
-    // What is kept out is black where it lies.
+    // A window that a rule keeps out of captures is black.
     window.toplevel.set_app_id("secret".to_owned());
     world.settle();
     world.rest();
@@ -273,7 +273,7 @@ fn a_region_of_a_turned_output_is_what_is_seen_there_as_it_lies_on_the_panel() {
     assert!(black[..35].iter().all(|pixel| *pixel == 0) && black[35..] == seen[35..], "{black:x?}");
 }
 
-/// Windows of what calls itself so are kept out of pictures.
+/// Sets a rule: windows of `app_id` are kept out of captures.
 fn keep_out(world: &mut World, app_id: &str) {
     let rule = format!("[[app]]\napp-id = '{app_id}'\ncapture = false");
     world.state.outputs.rules_mut().set_apps(toml::from_str::<upbeat::config::Config>(&rule).unwrap().apps);
@@ -302,11 +302,11 @@ fn windows_that_a_rule_keeps_out_are_black_in_pictures_and_as_they_are_on_screen
         world.until("a picture", |world| answers(world, camera) == (1, 0));
     };
     look(&mut world);
-    assert_eq!(world.pixel(corner.0, corner.1), RED, "it is on the screen");
+    assert_eq!(world.pixel(corner.0, corner.1), RED, "the window is on the screen");
     assert_eq!(pixel(&memory, corner.0, corner.1), BLACK);
-    assert_eq!(pixel(&memory, middle.0, middle.1), GREEN, "what lies above it is seen");
+    assert_eq!(pixel(&memory, middle.0, middle.1), GREEN, "a window above is captured");
     assert_eq!(pixel(&memory, a.loc.x - 2, a.loc.y), world.pixel(a.loc.x - 2, a.loc.y));
-    // Its popups, too.
+    // A popup of the window is kept out, too.
     let popup = {
         let client = world.client(client);
         let positioner = client.positioner(5, 5, 40, 40);
@@ -323,10 +323,10 @@ fn windows_that_a_rule_keeps_out_are_black_in_pictures_and_as_they_are_on_screen
     assert_eq!(world.pixel(a.loc.x + 20, a.loc.y + 20), GREEN);
     look(&mut world);
     assert_eq!(pixel(&memory, a.loc.x + 20, a.loc.y + 20), BLACK);
-    // Messages give the same pictures.
+    // A screenshot over the private socket (`upbeat msg`) keeps the window out, too.
     let shot = world.state.outputs.states().next().unwrap().picture(&world.state.shell, true).unwrap().whole().unwrap();
     assert_eq!(shot.pixels[(corner.1 * OUTPUT.0 + corner.0) as usize] & 0x00ff_ffff, BLACK);
-    // A rule that is taken back counts from then on.
+    // Without the rule, the window is captured again.
     keep_out(&mut world, "others");
     above.surface.commit();
     world.rest();

@@ -1,5 +1,5 @@
-//! The configuration is read again when it is saved, and what is wrong with it is said on the screen. In virtual time, which
-//! stands still while another thread reads.
+//! The configuration file is read again when it is saved, and errors in it are shown on the screen. The tests run in
+//! virtual time, which stands still while another thread reads the file.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,12 +15,12 @@ use crate::fixture::making::SMALL;
 use crate::fixture::simulated::nothing;
 use crate::fixture::{KEY_ENTER, KEY_LEFT_SUPER};
 
-/// How soon what is saved is to be seen.
+/// A saved change must be seen within this time.
 const SOON: Span = Span::from_seconds(1);
-/// A window takes its time to come.
+/// A configuration with an opening animation of 10 s.
 const SLOWLY: &str = "[animations.open]\nstyle = \"easing\"\nduration = 10000\ncurve = \"linear\"\n";
 
-/// A session that is configured by a file with this text.
+/// A session configured by a file with this text; the folder and the path of the file.
 fn configured(text: &str) -> (World, TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
@@ -31,12 +31,12 @@ fn configured(text: &str) -> (World, TempDir, PathBuf) {
     (world, folder, path)
 }
 
-/// Lets the other thread read, while time stands still, until `done`.
+/// Runs turns until `done`, in real time for the thread that reads the file; virtual time stands still.
 #[track_caller]
 fn heard(world: &mut World, what: &str, done: impl Fn(&World) -> bool) {
     let started = std::time::Instant::now();
     while !done(world) {
-        assert!(started.elapsed().as_secs() < 60, "{what}: never heard of");
+        assert!(started.elapsed().as_secs() < 60, "{what}: did not happen");
         world.turn();
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
@@ -57,7 +57,7 @@ fn is_right(world: &mut World, what: &str) {
     heard(world, what, |world| mistake(world).is_none());
 }
 
-/// What is on screen where notices are.
+/// A pixel of the screen where notices are shown.
 fn at_the_top(world: &World) -> u32 {
     world.pixel(SMALL.0 / 2, 30)
 }
@@ -68,7 +68,7 @@ fn a_typo_that_is_saved_while_a_window_moves_is_on_the_screen_within_a_second_an
     world.open_filled("all of it", SMALL, RED);
     world.run_for(SOON, &mut nothing);
     let (moving, frames) = (at_the_top(&world), world.output(0).statistics().cadence.frames.total());
-    assert!(frames > 30, "it moves: {frames}");
+    assert!(frames > 30, "the window moves: {frames}");
     fs::write(&path, format!("{SLOWLY}pacng = \"auto\"")).unwrap();
     is_wrong(&mut world, "a typo", "config.toml:5:1: [animations.open] pacng: no such option");
     world.run_for(SOON, &mut nothing);
@@ -82,7 +82,7 @@ fn a_typo_that_is_saved_while_a_window_moves_is_on_the_screen_within_a_second_an
     assert_eq!(statistics.cadence.drops.total(), 0, "{statistics:?}");
     assert_eq!(world.output(0).records().iter().filter_map(|record| record.miss).next(), None);
     let frames = statistics.cadence.frames.total() - frames;
-    assert!(frames >= 118, "one for each refresh of two seconds, nearly: {frames}");
+    assert!(frames >= 118, "a frame for nearly each refresh of two seconds: {frames}");
 }
 
 #[test]
@@ -94,26 +94,26 @@ fn editors_that_rename_links_that_lead_elsewhere_and_files_that_go_are_followed(
     fs::rename(here("new"), &path).unwrap();
     is_wrong(&mut world, "renamed", "wrong");
     fs::remove_file(&path).unwrap();
-    is_wrong(&mut world, "gone, and it was asked for by name", "No such file");
+    is_wrong(&mut world, "the file named by the user is gone", "No such file");
     put("elsewhere", "planes = true");
     symlink("elsewhere", &path).unwrap();
     is_right(&mut world, "a link");
     put("elsewhere", "planes = maybe");
-    is_wrong(&mut world, "where the link leads to", "planes");
+    is_wrong(&mut world, "the target of the link", "planes");
     put("other", "include = [\"parts/colours.toml\"]");
     symlink("other", here("link")).unwrap();
     fs::rename(here("link"), &path).unwrap();
-    is_wrong(&mut world, "another link, to a file that includes what is not there", "parts/colours.toml");
+    is_wrong(&mut world, "another link, to a file with a missing include", "parts/colours.toml");
     fs::create_dir(here("parts")).unwrap();
     put("parts/colours.toml", "background = \"#123456\"");
-    is_right(&mut world, "what is included came");
+    is_right(&mut world, "the included file appeared");
     assert_eq!(world.state.session.config().background.to_string(), "#123456");
     put("parts/colours.toml", "background = \"#12345\"");
-    is_wrong(&mut world, "what is included is wrong", "colours.toml:1:14");
+    is_wrong(&mut world, "the included file has an error", "colours.toml:1:14");
     fs::rename(here("parts"), here("sold")).unwrap();
     is_wrong(&mut world, "its folder is gone", "No such file");
     fs::rename(here("sold"), here("parts")).unwrap();
-    is_wrong(&mut world, "and back", "colours.toml:1:14");
+    is_wrong(&mut world, "its folder is back", "colours.toml:1:14");
     put("parts/colours.toml", "background = \"#654321\"");
     is_right(&mut world, "mended");
 }
@@ -161,7 +161,7 @@ fn default_gives_way_to_the_symbol_that_its_keys_give_on_the_configured_keyboard
     assert!(!lists("de", "Mod+Shift+2") && lists("de", "Mod+quotedbl"));
 }
 
-/// What is said of programs that could not be started.
+/// Heading and text of each notice about a program that could not be started.
 fn failures(world: &World) -> Vec<(String, String)> {
     let notices = world.state.shell.overlays().notices();
     let said = notices.messages().filter(|_| notices.shown.is_on());
@@ -186,9 +186,9 @@ fn terminal_that_is_not_installed_is_said_on_the_screen_until_one_is_started_or_
     world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
     assert_eq!(failures(&world), said());
     fs::write(&path, "terminal = [\"true\", \"with a blank\"]").unwrap();
-    heard(&mut world, "the mend", |world| world.state.session.config().terminal.0.program() == "true");
+    heard(&mut world, "the corrected file", |world| world.state.session.config().terminal.0.program() == "true");
     world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
-    assert_eq!(failures(&world), [], "it is there now");
+    assert_eq!(failures(&world), [], "the terminal is installed now");
     world.run_for(SOON, &mut nothing);
     assert_eq!(at_the_top(&world), RED);
 }
@@ -200,11 +200,11 @@ fn program_that_a_shell_does_not_find_is_said_on_the_screen() {
     let keys = format!("[keys]\n\"Mod+Return\" = \"sh test -e {} || no-such-program --now\"", there.display());
     let (mut world, _folder, _path) = configured(&keys);
     world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
-    heard(&mut world, "what the shell says", |world| !failures(world).is_empty());
+    heard(&mut world, "the error of the shell", |world| !failures(world).is_empty());
     let said = failures(&world).remove(0);
     assert_eq!(said.0, "no-such-program is not installed");
     assert!(said.1.starts_with("Wanted by a shortcut: test -e"), "{}", said.1);
     fs::write(there, "").unwrap();
     world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
-    heard(&mut world, "that it was found", |world| failures(world).is_empty());
+    heard(&mut world, "the program that was found", |world| failures(world).is_empty());
 }

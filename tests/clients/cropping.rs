@@ -1,4 +1,4 @@
-//! Buffers that are turned, dense, cut and scaled, also without a new buffer.
+//! Buffers with a transform, a scale and a viewport, also changed without a new buffer.
 
 use upbeat::render::Renderer;
 use upbeat::turn::Turn;
@@ -10,7 +10,7 @@ use crate::fixture::content::{BLUE, Colour, GREEN, RED};
 use crate::fixture::handlers::id;
 use crate::fixture::{ClientIndex, Toplevel, World, gles};
 
-/// Of surfaces that are patches of one colour each, this wide and high.
+/// Width and height of a patch of one colour.
 const PATCH: i32 = 8;
 const SIZE: (i32, i32) = (96, 64);
 const CORNER: (i32, i32) = (40, 30);
@@ -20,7 +20,7 @@ fn patch(x: i32, y: i32) -> Colour {
     ((0x20 + 0x10 * (x / PATCH)) << 16 | (0x20 + 0x10 * (y / PATCH)) << 8 | 0x40) as Colour
 }
 
-/// The pixels of a buffer that shows the patches, and its size.
+/// The pixels of a buffer that shows the patches, and the buffer's size.
 fn patches(turn: Turn, scale: i32) -> (Vec<u32>, (i32, i32)) {
     let (width, height) = (SIZE.0 * scale, SIZE.1 * scale);
     let upright: Vec<u32> = (0..width * height).map(|at| patch(at % width / scale, at / width / scale)).collect();
@@ -125,10 +125,10 @@ fn a_buffer_scale_or_transform_counts_with_its_commit_also_without_a_new_buffer(
     let (_client, window) = quarters(&mut world);
     let background = world.pixel(CORNER.0 + 60, CORNER.1 + 80);
     window.surface.set_buffer_scale(2);
-    assert_eq!(corners(&mut world, SIZE), [RED, GREEN, BLUE, WHITE], "it is not committed yet");
+    assert_eq!(corners(&mut world, SIZE), [RED, GREEN, BLUE, WHITE], "the change is not committed yet");
     window.surface.commit();
     assert_eq!(corners(&mut world, (48, 32)), [RED, GREEN, BLUE, WHITE]);
-    assert_eq!(world.pixel(CORNER.0 + 60, CORNER.1 + 20), background, "it is smaller");
+    assert_eq!(world.pixel(CORNER.0 + 60, CORNER.1 + 20), background, "the window is smaller");
     window.surface.set_buffer_scale(1);
     window.surface.set_buffer_transform(Transform::_180);
     window.surface.commit();
@@ -156,7 +156,7 @@ fn an_opaque_region_counts_with_its_commit_also_without_a_new_buffer() {
         world.rest();
         world.state.outputs.states().next().unwrap().layers_on_screen()
     };
-    assert_eq!(layers(&mut world), 2, "nobody says that it is opaque");
+    assert_eq!(layers(&mut world), 2, "the surface has no opaque region");
     let handle = world.client(client).handle();
     let region = world.client(client).globals().compositor.create_region(&handle, ());
     region.add(0, 0, SIZE.0, SIZE.1);
@@ -198,7 +198,7 @@ fn a_cursor_is_as_large_as_its_viewport_says_and_shows_the_part_that_it_says() {
     let (serial, handle) = (world.client(client).data.last_enter, world.client(client).handle());
     let image = world.client(client).surface();
     let viewport = world.client(client).globals().viewporter.get_viewport(&image, &handle, ());
-    // Red on the left, green on the right.
+    // The cursor image is red on the left and green on the right.
     let pixels: Vec<u32> = (0..48 * 48).map(|at| 0xff00_0000 | if at % 48 < 24 { RED } else { GREEN }).collect();
     let picture = world.client(client).picture(0, Format::Argb8888, 48, 48, &pixels);
     world.client(client).globals().pointer().set_cursor(serial, Some(&image), 2, 3);
@@ -214,7 +214,7 @@ fn a_cursor_is_as_large_as_its_viewport_says_and_shows_the_part_that_it_says() {
         (count(RED), count(GREEN), world.pixel(at.0 - 2, at.1 - 3), world.pixel(at.0 + 9, at.1 + 6))
     };
     assert_eq!(counts(&mut world), (60, 60, RED, GREEN));
-    // Without another buffer.
+    // Change the viewport without another buffer.
     viewport.set_source(12.0, 0.0, 12.0, 24.0);
     viewport.set_destination(12, 20);
     image.commit();

@@ -1,4 +1,4 @@
-//! Windows of very many parts of which few change with each commit: what that costs those beside them.
+//! Windows with very many subsurfaces, few of which change with each commit: the cost of such a commit.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use crate::fixture::content::{BLUE, RED};
 use crate::fixture::{ClientIndex, Toplevel, World};
 use crate::timed::cpu;
 
-/// Commits that are looked at.
+/// Number of commits measured.
 const COMMITS: i32 = 12;
-/// A window with so many parts, and what moves one of them.
+/// A window with `count` subsurfaces, and the role object of the first.
 fn crowded(count: i32, synchronised: bool) -> (World, ClientIndex, Toplevel, WlSubsurface) {
     let mut world = World::lit();
     let (client, window) = world.open_filled("crowded", (400, 300), RED);
@@ -33,7 +33,7 @@ fn crowded(count: i32, synchronised: bool) -> (World, ClientIndex, Toplevel, WlS
     (world, client, window, first.unwrap())
 }
 
-/// The least CPU time of the commits that move one part.
+/// The least CPU time of a commit that moves one subsurface.
 pub fn moving(count: i32, synchronised: bool) -> Duration {
     let (mut world, client, window, part) = crowded(count, synchronised);
     let commits = (0..COMMITS).map(|number| {
@@ -47,7 +47,7 @@ pub fn moving(count: i32, synchronised: bool) -> Duration {
     let least = commits.min().unwrap();
     world.rest();
     let (place, last) = (world.window("crowded").rect().loc, (COMMITS, COMMITS - 1));
-    assert_eq!(world.pixel(place.x + last.0 + 3, place.y + last.1 + 3), BLUE, "it is not where it was moved");
+    assert_eq!(world.pixel(place.x + last.0 + 3, place.y + last.1 + 3), BLUE, "the part is not where it was moved");
     least
 }
 

@@ -1,5 +1,5 @@
-//! Clipboard managers: `zwlr_data_control_manager_v1` and `ext_data_control_manager_v1`, which differ in nothing but their
-//! names, so that all of this is tried with both.
+//! Clipboard managers: `zwlr_data_control_manager_v1` and `ext_data_control_manager_v1`. The protocols differ only in
+//! their names, so each test runs with both.
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -21,14 +21,15 @@ use wayland_protocols_wlr::data_control::v1::client::{
 use crate::fixture::client::Data;
 use crate::fixture::{ClientIndex, Event, KEY_A, World};
 
-/// The two errors that both protocols have: a type that is offered too late, a source that is used twice.
+/// Errors of both protocols: a MIME type offered too late, and a source used twice.
 const INVALID_OFFER: u32 = 1;
 const USED_SOURCE: u32 = 1;
-/// What a hasty client copies, in types of 64 bytes: three times what a socket holds.
+/// A hasty client sets this many selections, each with [`TYPES`] MIME types of 64 bytes: three times the size of a
+/// socket.
 const COPIES: u32 = 60;
 const TYPES: u32 = 120;
 
-/// A client of one of the two protocols. What it hears are words: "text/plain", "clipboard filled", "cancelled".
+/// A client of one of the two protocols. It records events as words: "text/plain", "clipboard filled", "cancelled".
 macro_rules! speaks {
     ($module:ident: $manager:ident, $device:ident, $device_module:ident, $offer:ident, $offer_module:ident, $source:ident,
         $source_module:ident) => {
@@ -98,7 +99,7 @@ macro_rules! speaks {
         mod $module {
             use super::*;
 
-            /// A client without a window that watches what is copied.
+            /// A client without a window that watches the selections.
             fn manager(world: &mut World) -> (ClientIndex, $manager, $device) {
                 let client = world.connect();
                 let manager = world.client(client).bind::<$manager>();
@@ -131,17 +132,17 @@ macro_rules! speaks {
                 assert_eq!(told(&mut world, watcher), ["text/plain", "clipboard filled"]);
                 assert_eq!(pasted(&mut world, watcher, window), "upbeat");
 
-                // It sets both in turn; who has the focus is told.
+                // The manager sets both selections; the focused client gets an offer.
                 world.client(window).take_events();
                 let (own, primary) = (source(&mut world, watcher, &manager, "a/b"), source(&mut world, watcher, &manager, "c/d"));
                 device.set_selection(Some(&own));
                 device.set_primary_selection(Some(&primary));
                 assert_eq!(told(&mut world, watcher), ["a/b", "clipboard filled", "c/d", "primary filled"]);
                 let heard = world.client(window).take_events();
-                assert!(heard.iter().any(|event| matches!(event, Event::Selection(Some(_)))), "the window is offered it");
+                assert!(heard.iter().any(|event| matches!(event, Event::Selection(Some(_)))), "the focused window gets an offer");
                 drop(copied);
 
-                // Its sources go, and with them what was copied: everybody hears of it.
+                // The manager destroys its source: every client is told that the selection is empty.
                 own.destroy();
                 assert_eq!(told(&mut world, watcher), ["clipboard empty"]);
                 assert!(world.client(window).take_events().iter().any(|event| matches!(event, Event::Selection(None))));
@@ -163,11 +164,11 @@ macro_rules! speaks {
                     world.settle();
                 }
                 let heard = told(&mut world, hasty);
-                assert!(heard.ends_with(&["cancelled".to_owned()]), "the last ones came to nothing");
+                assert!(heard.ends_with(&["cancelled".to_owned()]), "the last selections were cancelled");
                 world.client(victim).is_stopped = false;
                 world.settle();
                 assert!(!world.client(victim).is_gone() && !world.client(hasty).is_gone());
-                // What is copied once that was read is heard of.
+                // A selection that is set after the client has caught up is announced.
                 told(&mut world, victim);
                 its_device.set_selection(Some(&source(&mut world, hasty, &its_manager, "a/b")));
                 assert_eq!(told(&mut world, victim), ["a/b", "clipboard filled"]);
@@ -239,7 +240,7 @@ fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
-/// What `reader` gets from `writer`, who answers with one word.
+/// The text that `reader` receives from `writer`, which sends one word.
 fn pasted(world: &mut World, reader: ClientIndex, writer: ClientIndex) -> String {
     let (mut from, into) = std::io::pipe().unwrap();
     let paste = world.client(reader).data.paste.take().unwrap();

@@ -1,4 +1,4 @@
-//! Data that is dragged between clients, and other input meanwhile.
+//! Drag and drop of data between clients, and other input meanwhile.
 
 use smithay::utils::{Logical, Point};
 use upbeat::input::InputEvent;
@@ -11,12 +11,12 @@ use crate::fixture::{
 };
 use crate::selection::{drag, told};
 
-/// Something is dragged from "source", by the pointer or by the finger 3, and lies on "target", which accepts it.
+/// A drag from "source", by the pointer or by finger 3. It is over "target", which accepts it.
 struct Dragged {
     world: World,
     source: ClientIndex,
     target: ClientIndex,
-    /// The window that it is dragged from, and the serial of the press.
+    /// The window under the press, and the serial of the press.
     window: Toplevel,
     serial: u32,
     over: Point<f64, Logical>,
@@ -27,7 +27,7 @@ impl Dragged {
         Self::with_fingers(if by_finger { &[3] } else { &[] })
     }
 
-    /// The first of `fingers` drags; all of them are down on the source. Without fingers the pointer drags.
+    /// All of `fingers` touch the source and the first drags. Without fingers, the pointer drags.
     fn with_fingers(fingers: &[u32]) -> Self {
         let by_finger = !fingers.is_empty();
         let mut world = World::new();
@@ -65,7 +65,7 @@ impl Dragged {
         Dragged { world, source, target, window, serial, over }
     }
 
-    /// Moves what is dragged a little.
+    /// Moves the drag by a few pixels.
     fn go_on(&mut self, by_finger: bool) {
         let (time, position) = (self.world.now(), self.over + Point::from((5.0, 5.0)));
         if by_finger {
@@ -84,7 +84,7 @@ impl Dragged {
         }
     }
 
-    /// The touch events that `client` heard of since the last call. Forgets all else.
+    /// The touch events of `client` since the last call. Forgets all other events.
     fn touches(&mut self, client: ClientIndex) -> Vec<&'static str> {
         let word = |event: &Event| match event {
             Event::TouchDown { .. } => Some("down"),
@@ -96,7 +96,7 @@ impl Dragged {
         self.world.client(client).take_events().iter().filter_map(word).collect()
     }
 
-    /// The keys that either client heard of since the last call. Forgets all else.
+    /// The key events of both clients since the last call. Forgets all other events.
     fn keys(&mut self) -> Vec<u32> {
         let clients = [self.source, self.target];
         let events: Vec<Event> =
@@ -119,11 +119,11 @@ fn escape_cancels_a_drag_of_data_and_is_kept() {
     let clients = [source, target];
     let events: Vec<Event> = clients.into_iter().flat_map(|client| world.client(client).take_events()).collect();
     let is_heard = |event: &Event| matches!(event, Event::Key { .. } | Event::Button { .. });
-    assert!(!events.iter().any(is_heard), "neither the key nor the release: {events:?}");
+    assert!(!events.iter().any(is_heard), "neither press nor release: {events:?}");
     world.click(dragged.over.x, dragged.over.y);
     let events = world.client(target).take_events();
     let clicks = events.iter().filter(|event| matches!(event, Event::Button { .. })).count();
-    assert_eq!(clicks, 2, "the next click is heard");
+    assert_eq!(clicks, 2, "the next click arrives");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn keys_pressed_during_a_drag_of_data_reach_no_client() {
     dragged.world.key(KEY_A, true);
     dragged.world.button(BUTTON_LEFT, false);
     dragged.world.key(KEY_A, false);
-    assert_eq!(dragged.keys(), [0_u32; 0], "a release whose press was kept is kept, too");
+    assert_eq!(dragged.keys(), [0_u32; 0], "no release is sent without its press");
     dragged.world.key(KEY_A, true);
     assert_eq!(dragged.keys(), [KEY_A]);
 }
@@ -192,7 +192,7 @@ fn what_has_no_source_is_dropped_within_its_client() {
     world.settle();
     told(&mut world, other);
     world.point(610.0, 420.0);
-    assert_eq!(told(&mut world, other), [""; 0], "other clients hear nothing of it");
+    assert_eq!(told(&mut world, other), [""; 0], "other clients get no drag events");
     world.point(20.0, 30.0);
     world.button(BUTTON_LEFT, false);
     assert_eq!(told(&mut world, client), ["dragged over it at 20 30", "dropped on it", "dragged away"]);
@@ -248,12 +248,12 @@ fn finger_that_was_down_before_a_drag_of_data_comes_up_in_it() {
     assert_eq!(told(&mut dragged.world, source), ["source dropped"]);
     dragged.world.input(InputEvent::TouchDown { time, slot: 5, position: (60.0, 60.0).into() });
     dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
-    assert_eq!(dragged.touches(source), ["down", "up"], "the next touch is heard");
+    assert_eq!(dragged.touches(source), ["down", "up"], "the next touch arrives");
 }
 
 #[test]
 fn finger_that_comes_during_a_drag_of_data_is_told_to_no_client() {
-    // The slot of a finger that was down before is used again.
+    // The touch slot of a lifted finger is used again.
     let mut dragged = Dragged::with_fingers(&[3, 5]);
     let (source, target, time) = (dragged.source, dragged.target, dragged.world.now());
     dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
@@ -274,7 +274,7 @@ fn finger_that_comes_during_a_drag_of_data_is_told_to_no_client() {
     }
     dragged.world.input(InputEvent::TouchDown { time, slot: 5, position: (620.0, 430.0).into() });
     dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
-    assert_eq!(dragged.touches(target), ["down", "up"], "the next touch is heard");
+    assert_eq!(dragged.touches(target), ["down", "up"], "the next touch arrives");
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn fingers_beside_a_drag_of_data_are_cancelled_with_it() {
     assert_eq!(told(&mut dragged.world, dragged.target), ["dragged away"]);
 }
 
-/// Motions of a finger, each in a turn of its own: as many messages are several times what a socket holds.
+/// Motions of a finger, each in its own turn: as many messages fill a socket several times.
 const MOTIONS: u32 = 2_000;
 
 #[test]
@@ -308,7 +308,7 @@ fn target_that_does_not_read_for_a_while_hears_the_newest_place_of_the_finger() 
         heard.extend(told(world, target));
         heard.last().is_some_and(|words| words == "dragged to 20 30")
     });
-    assert!(heard.len() < MOTIONS as usize / 2, "it had room for {} motions", heard.len());
+    assert!(heard.len() < MOTIONS as usize / 2, "the socket had room for {} motions", heard.len());
 }
 
 #[test]

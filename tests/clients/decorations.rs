@@ -1,4 +1,4 @@
-//! Who draws title bars.
+//! `xdg-decoration`: whether the client or the compositor draws the title bar.
 
 use upbeat::config::Config;
 use wayland_client::WEnum;
@@ -7,7 +7,7 @@ use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1
 
 use crate::fixture::{ClientIndex, Event, World};
 
-/// What a window that is shown already is told that asks for a decoration, and for `wish` in the same breath.
+/// The modes sent to a mapped window whose client creates a decoration object and sets mode `wish` in the same batch.
 fn answers(wish: Option<Mode>) -> Vec<String> {
     let mut world = World::new();
     let (a, window) = world.open("a", 200, 100);
@@ -21,7 +21,7 @@ fn answers(wish: Option<Mode>) -> Vec<String> {
     events.filter_map(|event| if let Event::Told(mode) = event { Some(mode) } else { None }).collect()
 }
 
-/// SDL 2 takes the first answer for that to its wish, and shows no window if it is another.
+/// SDL 2 takes the first configure for the answer to its `set_mode`, and shows no window if the mode differs.
 #[test]
 fn a_wish_in_the_same_breath_gets_the_only_answer() {
     assert_eq!(answers(Some(Mode::ServerSide)), [format!("{:?}", WEnum::Value(Mode::ServerSide))]);
@@ -38,7 +38,7 @@ fn set_rules(world: &mut World, rules: &str) {
     world.state.outputs.rules_mut().changed();
 }
 
-/// The modes that a client was told since that was asked last.
+/// The modes that the client was sent since the last call.
 fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     world.settle();
     let events = world.client(client).take_events().into_iter();
@@ -55,14 +55,14 @@ fn a_rule_counts_before_the_wish_of_a_client_and_goes_with_its_title() {
     let client = world.client(a);
     let manager: ZxdgDecorationManagerV1 = client.bind();
     let decoration = manager.get_toplevel_decoration(&window.toplevel, &client.handle(), ());
-    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "though it wishes nothing");
+    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "without a request for a mode");
     decoration.set_mode(Mode::ClientSide);
-    assert_eq!(told(&mut world, a), [""; 0], "though it wishes another");
+    assert_eq!(told(&mut world, a), [""; 0], "despite a request for another mode");
     window.toplevel.set_title("own".to_owned());
     world.settle();
     world.rest();
-    assert_eq!(told(&mut world, a), said(Mode::ClientSide), "the rule is for it no more");
+    assert_eq!(told(&mut world, a), said(Mode::ClientSide), "the rule does not match any more");
     set_rules(&mut world, "[[window]]\ndecoration = 'server'");
     world.rest();
-    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "rules that are saved count for open windows");
+    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "new rules apply to open windows");
 }

@@ -1,4 +1,4 @@
-//! Files that are kept open for a client are counted as its own, by whatever way they came.
+//! Files that are kept open for a client count towards its limit of descriptors, however they were passed.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -10,7 +10,7 @@ use wayland_protocols::wp::security_context::v1::client::wp_security_context_man
 use crate::fixture::{ClientIndex, World};
 use upbeat::guard::{self, Kind};
 
-/// What a client may have here.
+/// Limit of descriptors for a client in these tests.
 const MOST: u32 = 16;
 
 fn world() -> (World, ClientIndex, ClientIndex) {
@@ -21,7 +21,7 @@ fn world() -> (World, ClientIndex, ClientIndex) {
     (world, good, bad)
 }
 
-/// The descriptors of whoever connected last.
+/// Descriptors counted for the client that connected last.
 fn used(world: &World) -> u32 {
     let all = guard::all(&world.state.display_handle);
     all.last().map(|(_, account)| account.used(Kind::Descriptors)).unwrap()
@@ -36,7 +36,7 @@ fn only_the_bad_one_is_gone(world: &mut World, good: ClientIndex, bad: ClientInd
     assert!(!world.client(good).is_gone());
 }
 
-/// A pool of one pixel that is given back, and a buffer in it that is not: it keeps the memory open.
+/// A buffer of one pixel whose pool is destroyed: the buffer keeps the memory open.
 fn pixel(world: &mut World, client: ClientIndex) -> WlBuffer {
     world.client(client).buffer(1, 1)
 }
@@ -51,7 +51,7 @@ fn memory_stays_open_for_the_last_buffer_in_it_and_counts_as_long() {
     assert_eq!(used(&world), 0);
     let memory = rustix::fs::memfd_create("pixels", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
     rustix::fs::ftruncate(&memory, 4 * 100).unwrap();
-    // Many buffers in one pool are one file.
+    // Many buffers in one pool share one file.
     let client = world.client(bad);
     let pool = client.globals().shm.create_pool(memory.as_fd(), 4 * 100, &client.handle(), ());
     let buffer = |at| pool.create_buffer(4 * at, 1, 1, 4, Format::Xrgb8888, &client.handle(), ());

@@ -1,4 +1,4 @@
-//! `zwp_linux_dmabuf_v1`: what a client passes is looked at by the renderer, and the session goes on meanwhile.
+//! `zwp_linux_dmabuf_v1`: the renderer checks the buffers of a client, and the session continues meanwhile.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,10 +25,10 @@ use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
 
 const SIZE: (i32, i32) = (400, 300);
-/// `XR24`, linear.
+/// The fourcc code `XR24`.
 const XRGB8888: u32 = 0x3432_5258;
 const WRONG_BUFFER: u32 = 7;
-/// A main thread that waits for the render thread does so for as long: nothing else in a test takes a part of it.
+/// The render thread is held for this long: no other step of a test takes so much time, so a wait for it is noticed.
 const HELD: Duration = Duration::from_secs(5);
 
 impl Dispatch<ZwpLinuxDmabufV1, ()> for Data {
@@ -43,7 +43,7 @@ impl Dispatch<ZwpLinuxDmabufV1, ()> for Data {
     }
 }
 
-/// Params are numbered; what they say is told with their number.
+/// Params objects are numbered; their events are recorded with the number.
 impl Dispatch<ZwpLinuxBufferParamsV1, u32> for Data {
     fn event(
         data: &mut Self,
@@ -62,7 +62,7 @@ impl Dispatch<ZwpLinuxBufferParamsV1, u32> for Data {
     ]);
 }
 
-/// Which device's planes could show a buffer, as a surface is told it.
+/// Records the target device of each tranche.
 impl Dispatch<ZwpLinuxDmabufFeedbackV1, ()> for Data {
     fn event(
         data: &mut Self,
@@ -87,7 +87,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// With the next frame, which is `client`'s.
+    /// Holds the render thread in the next frame, which `client` commits.
     fn begin(world: &mut World, client: ClientIndex, window: &Toplevel) -> Self {
         let ((tell, begun), (go, gone)) = (mpsc::channel(), mpsc::channel());
         let renderer = world.state.outputs.renderer().unwrap();
@@ -119,10 +119,10 @@ impl Drop for Busy {
     }
 }
 
-/// A session that draws with OpenGL ES, a client that has such buffers, and its window; `None` where there is none.
+/// A session that draws with OpenGL ES, a client with the dmabuf global, and its window. `None` without OpenGL ES.
 fn with_dmabufs() -> Option<(World, ClientIndex, Toplevel, ZwpLinuxDmabufV1)> {
     let mut world = World::lit_by(gles()?, 1.0);
-    // Without a GPU it reads no such buffer, and would not offer to: what it is asked is what matters here.
+    // Without a GPU no dmabuf format is offered, so the test offers one: only the checking of buffers matters here.
     let format = DrmFormat { code: DrmFourcc::Xrgb8888, modifier: DrmModifier::Linear };
     dmabuf::offer_formats(&mut world.state, 0, vec![format], &[]);
     let (client, window) = world.open_filled("a", SIZE, RED);
@@ -132,7 +132,7 @@ fn with_dmabufs() -> Option<(World, ClientIndex, Toplevel, ZwpLinuxDmabufV1)> {
     Some((world, client, window, global))
 }
 
-/// Memory of no device, which the renderer does not read.
+/// Params with a memfd, which the renderer cannot import.
 fn params(world: &mut World, client: ClientIndex, global: &ZwpLinuxDmabufV1, number: u32) -> ZwpLinuxBufferParamsV1 {
     let memory = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
     rustix::fs::ftruncate(&memory, (SIZE.0 * SIZE.1 * 4) as u64).unwrap();
@@ -151,12 +151,12 @@ fn disturb(world: &World, fault: Fault) {
     world.state.outputs.renderer().unwrap().disturb(fault);
 }
 
-/// A buffer that the client has at once.
+/// A buffer by `create_immed`.
 fn immediate(world: &mut World, client: ClientIndex, global: &ZwpLinuxDmabufV1, number: u32) -> WlBuffer {
     let params = params(world, client, global, number);
     let handle = world.client(client).handle();
     let buffer = params.create_immed(SIZE.0, SIZE.1, XRGB8888, Flags::empty(), &handle, ());
-    // As every client does: an error has to name something else.
+    // Every client does so: a later error must name another object.
     params.destroy();
     buffer
 }
@@ -177,14 +177,14 @@ fn a_client_that_passes_memory_does_not_make_the_session_wait_for_the_renderer()
     params(&mut world, client, &global, 2).create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
     world.settle();
     assert!(!busy.is_over(), "the main thread waited for the render thread");
-    assert_eq!(told(&mut world, client), [""; 0], "nothing is known yet");
+    assert_eq!(told(&mut world, client), [""; 0], "the renderer has not answered yet");
     drop(busy);
     let mut said = Vec::new();
     world.until("an answer", |world| {
         said.extend(told(world, client));
         said.len() == 2
     });
-    assert_eq!(said, ["1 failed", "2 failed"], "it is no device's memory; in the order in which they were asked");
+    assert_eq!(said, ["1 failed", "2 failed"], "memfds cannot be imported; answers keep the order");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn what_can_be_read_is_created_when_that_is_known() {
     let busy = Busy::begin(&mut world, client, &window);
     let _kept = params(&mut world, client, &global, 1);
     _kept.create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
-    // Nobody is left to be told of this one: its number must not be used up.
+    // No object is left for the answer to these params: they must not use up the answer of the next.
     let dropped = params(&mut world, client, &global, 2);
     dropped.create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
     dropped.destroy();
@@ -221,13 +221,13 @@ fn a_commit_waits_until_its_buffer_is_known_to_be_readable() {
     commit(&mut world, client, &window, &buffer, 3);
     assert!(!busy.is_over());
     let surface = world.state.surfaces.iter().find(|entry| entry.waiting() > 0);
-    assert!(surface.is_some(), "it is not known yet whether it can be shown");
+    assert!(surface.is_some(), "the commit does not wait for its buffer");
     world.key(KEY_A, true);
     world.key(KEY_A, false);
     let keys = world.client(client).take_events();
     assert_eq!(keys.iter().filter(|event| matches!(event, Event::Key { .. })).count(), 2, "the session goes on");
     drop(busy);
-    world.until("its end", |world| world.client(client).data.heard.iter().any(|heard| heard.is_end_of_feedback(3)));
+    world.until("feedback", |world| world.client(client).data.heard.iter().any(|heard| heard.is_end_of_feedback(3)));
     assert!(world.client(client).light(3).is_some(), "it was shown");
     assert!(world.state.surfaces.iter().all(|entry| entry.waiting() == 0));
 }
@@ -262,11 +262,11 @@ fn a_client_that_leaves_while_its_buffer_is_looked_at_leaves_nothing_behind() {
     world.kill(client);
     drop(busy);
     world.rest();
-    world.until("its memory is let go", |_| descriptors() < before);
+    world.until("its memory is closed", |_| descriptors() < before);
     assert!(!world.client(other).is_gone());
 }
 
-/// Open descriptors of this process. Other tests have processes of their own.
+/// Open descriptors of this process. Other tests run in other processes.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
@@ -275,17 +275,17 @@ fn descriptors() -> usize {
 fn a_gpu_that_is_reset_meanwhile_costs_nobody_a_buffer() {
     let Some((mut world, client, _window, global)) = with_dmabufs() else { return };
     disturb(&world, Fault::LostReading);
-    // Of the next context it is not said: there it cannot be read.
+    // Without `Fault::Readable`, the next context cannot read the buffer.
     params(&mut world, client, &global, 1).create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
     let mut said = Vec::new();
     world.until("an answer", |world| {
         said.extend(told(world, client));
         !said.is_empty()
     });
-    assert_eq!(said, ["1 failed"], "the next context looked at it");
+    assert_eq!(said, ["1 failed"], "the next context checked the buffer");
     let (client, _window) = world.open_filled("next", SIZE, GREEN);
     world.rest();
-    assert!(world.client(client).light(1).is_some(), "it draws");
+    assert!(world.client(client).light(1).is_some(), "the next context draws");
 }
 
 #[test]
@@ -299,20 +299,20 @@ fn a_surface_is_told_what_the_planes_of_its_own_output_show() {
     let handle = world.client(client).handle();
     let _feedback = global.get_surface_feedback(&window.surface, &handle, ());
     world.settle();
-    assert_eq!(told(&mut world, client), ["device 1"], "no plane shows anything: there is the device to draw on");
-    // Another device's planes, which know nothing of how the first lays out its memory.
+    assert_eq!(told(&mut world, client), ["device 1"], "without planes there is only the render device");
+    // The output's planes belong to another device, which does not know the memory layouts of the first.
     let shown = dmabuf::offer_formats(&mut world.state, 2, vec![format], &[format]).unwrap();
     let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
     scanout::keep(world.state.outputs.by_id(id).unwrap().output(), shown);
     hotplug::arrange(&mut world.state, id, None, 2.0);
     world.settle();
     assert_eq!(told(&mut world, client), ["device 2", "device 1"]);
-    // Whoever asks later is told the same.
+    // Feedback that is requested later has the same tranches.
     let other = global.get_surface_feedback(&window.surface, &handle, ());
     world.settle();
     assert_eq!(told(&mut world, client), ["device 2", "device 1"]);
     drop(other);
-    // Gone, it can still be bound for a while, but keeps no descriptor of what surfaces on it were told.
+    // A removed output can still be bound for a while, but it keeps no descriptor of its surfaces' feedback.
     let output = world.state.outputs.by_id(id).unwrap().output().clone();
     hotplug::remove(&mut world.state, id);
     assert!(scanout::of(&output).is_none());

@@ -1,4 +1,4 @@
-//! Drags between sources and devices of all versions: what each side is told of them.
+//! Drag and drop between sources and data devices of all versions: the events that each side gets.
 
 use wayland_client::protocol::wl_data_device::{self, WlDataDevice};
 use wayland_client::protocol::wl_data_device_manager::{DndAction, WlDataDeviceManager};
@@ -10,7 +10,7 @@ use crate::fixture::client::Data;
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_ESCAPE, Toplevel, World};
 use crate::selection::told;
 
-/// User data of objects whose every event is told in words.
+/// User data of objects that record each of their events as words.
 #[derive(Clone, Copy, Debug)]
 struct Heeded;
 
@@ -68,30 +68,29 @@ in_words!(WlDataDevice, |data, event| match event {
     _ => None,
 }, children wl_data_device::EVT_DATA_OFFER_OPCODE => WlDataOffer);
 
-/// Accepts the drag with `action`.
+/// Accepts "text/plain", with `action` as the only and preferred action.
 fn accept(offer: &WlDataOffer, action: DndAction) {
     offer.accept(0, Some("text/plain".to_owned()));
     offer.set_actions(action, action);
 }
 
-/// A drag from a client with a source of one version to a client with devices of others.
+/// A drag from a client to another, each with its own versions of the source and of the data devices.
 struct Between {
     world: World,
     source: ClientIndex,
     target: ClientIndex,
-    /// The target's window.
     window: Toplevel,
     dragged: WlDataSource,
 }
 
 impl Between {
-    /// The target has one device for each of `versions`, made in that order.
+    /// The target has one data device for each of `versions`, created in that order.
     fn new(source_version: u32, versions: &[u32]) -> Self {
         let actions = DndAction::Copy | DndAction::Move;
         Self::with_actions(source_version, (source_version >= 3).then_some(actions), versions)
     }
 
-    /// The source names these actions.
+    /// As [`Between::new`]; the source sets these actions.
     fn with_actions(source_version: u32, actions: Option<DndAction>, versions: &[u32]) -> Self {
         let mut world = World::new();
         let (source, window) = world.open("source", 200, 100);
@@ -129,14 +128,13 @@ impl Between {
         dragged
     }
 
-    /// Moves onto the target. Returns what that was told.
+    /// Moves onto the target. Returns the events of the target.
     fn enter(&mut self) -> Vec<String> {
         self.world.client(self.target).take_events();
         self.world.point(610.0, 420.0);
         self.target()
     }
 
-    /// The newest offer.
     fn offer(&mut self) -> WlDataOffer {
         self.offers().pop().unwrap()
     }
@@ -146,7 +144,7 @@ impl Between {
         self.world.client(self.target).data.drag_offers.clone()
     }
 
-    /// Lets go, after all that was asked before.
+    /// Releases the button after all pending requests.
     fn release(&mut self) {
         self.world.settle();
         self.world.button(BUTTON_LEFT, false);
@@ -174,7 +172,7 @@ fn client_that_knows_no_actions_is_dropped_on_and_told_of_none() {
         assert_eq!(between.target(), ["drop", "leave"]);
         assert_eq!(between.source(), ["dropped"]);
         between.offer().destroy();
-        assert_eq!(between.source(), ["finished"], "it cannot say so itself");
+        assert_eq!(between.source(), ["finished"], "an old target cannot finish by itself");
     }
 }
 
@@ -222,11 +220,11 @@ fn source_that_names_no_action_is_dropped_nowhere() {
 fn source_is_told_that_its_first_target_accepts_nothing() {
     let mut between = Between::new(3, &[3]);
     between.enter();
-    assert_eq!(between.source(), [""; 0], "it has not answered");
+    assert_eq!(between.source(), [""; 0], "the target has not accepted");
     between.offer().accept(0, None);
     assert_eq!(between.source(), ["target "]);
     between.offer().accept(0, None);
-    assert_eq!(between.source(), [""; 0], "it knows");
+    assert_eq!(between.source(), [""; 0], "the source knows already");
 }
 
 #[test]
@@ -242,7 +240,7 @@ fn what_was_not_accepted_is_not_dropped() {
     between.enter();
     between.offer().accept(0, Some("text/plain".to_owned()));
     between.release();
-    assert_eq!(between.target(), ["leave"], "nor what has no action");
+    assert_eq!(between.target(), ["leave"], "an offer without an action gets no drop");
     assert_eq!(between.source(), ["target text/plain", "cancelled"]);
 }
 
@@ -265,7 +263,7 @@ fn source_is_told_the_type_that_its_target_accepts() {
     offer.set_actions(DndAction::Move, DndAction::Move);
     assert_eq!(between.source(), ["target text/plain", "action move"]);
     between.world.point(300.0, 300.0);
-    assert_eq!(between.source(), ["action ", "target "], "it has left");
+    assert_eq!(between.source(), ["action ", "target "], "the pointer has left the target");
 }
 
 #[test]
@@ -280,7 +278,7 @@ fn devices_of_a_client_are_dropped_on_where_they_accept() {
     between.release();
     assert_eq!(between.target(), ["drop", "leave", "leave"]);
     between.source();
-    // Its library has used it for nothing.
+    // The client did not use this offer, so the source is not told of its end.
     offers[0].destroy();
     assert_eq!(between.source(), [""; 0]);
     offers[1].finish();
@@ -365,7 +363,8 @@ fn source_is_told_of_changes_alone() {
     assert_eq!(between.source(), ["target text/plain", "action copy"]);
 }
 
-/// How often a target changes its mind: more than fits into a socket.
+/// A target changes its answer [`CHANGES`] times [`CHANGES_AT_ONCE`]: more events for the source than fit into a
+/// socket.
 const CHANGES: usize = 200;
 const CHANGES_AT_ONCE: usize = 100;
 
@@ -404,7 +403,7 @@ fn action_that_is_taken_back_after_the_drop_is_done_all_the_same() {
     between.enter();
     accept(&between.offer(), DndAction::Move);
     between.release();
-    // It had not heard of the drop.
+    // The target sends this before it has read `drop`.
     between.offer().set_actions(DndAction::None, DndAction::None);
     between.offer().finish();
     assert_eq!(between.source(), ["target text/plain", "action move", "dropped", "finished"]);

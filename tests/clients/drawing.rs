@@ -1,4 +1,4 @@
-//! OpenGL ES draws on a thread of its own: the session goes on meanwhile, whatever becomes of the frame.
+//! OpenGL ES draws on a thread of its own: the session continues meanwhile, whether the frame succeeds or not.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -13,13 +13,13 @@ use upbeat_timing::time::Span;
 
 const SIZE: (i32, i32) = (400, 300);
 
-/// Lets every frame take until this is dropped.
+/// Holds back every frame on the render thread until this is dropped.
 struct Gate {
     begun: mpsc::Receiver<()>,
     _go: mpsc::Sender<Span>,
 }
 
-/// A session that draws with OpenGL ES and shows one red window; `None` where there is no OpenGL ES.
+/// A session that draws with OpenGL ES and shows a red window. `None` without OpenGL ES.
 fn by_gles() -> Option<(World, ClientIndex, Toplevel)> {
     let mut world = World::lit_by(gles()?, 1.0);
     let (client, window) = world.open_filled("a", SIZE, RED);
@@ -42,7 +42,7 @@ fn slow(world: &World) -> Gate {
     Gate { begun, _go }
 }
 
-/// Shows `colour`, and asks what became of it.
+/// Commits `colour`, with presentation feedback.
 pub fn show(world: &mut World, client: ClientIndex, window: &Toplevel, number: u32, colour: Colour) {
     world.client(client).draw(&window.surface, number, SIZE, colour);
     window.surface.commit();
@@ -53,7 +53,7 @@ fn is_drawing(world: &World) -> bool {
     world.state.outputs.states().any(upbeat::output::OutputState::is_drawing)
 }
 
-/// Commits a blue picture, which is being drawn from then on until the gate opens.
+/// Commits a blue picture whose drawing lasts until the gate is dropped.
 fn draws_slowly(world: &mut World, client: ClientIndex, window: &Toplevel) -> Gate {
     let gate = slow(world);
     show(world, client, window, 2, BLUE);
@@ -71,7 +71,7 @@ fn input_is_answered_while_a_frame_is_drawn() {
     world.key(KEY_A, false);
     let events = world.client(client).take_events();
     assert_eq!(events.iter().filter(|event| matches!(event, Event::Key { .. })).count(), 2, "{events:?}");
-    // Whatever is drawn next comes after what is being drawn.
+    // The next frame waits until the current one is drawn.
     show(&mut world, client, &window, 3, GREEN);
     (0..10).for_each(|_| world.turn());
     assert!(is_drawing(&world));
@@ -81,7 +81,7 @@ fn input_is_answered_while_a_frame_is_drawn() {
     world.rest();
     assert_eq!(middle(&world), GREEN);
     let lights = [2, 3].map(|update| world.client(client).light(update).unwrap());
-    assert!(lights[0].1 < lights[1].1, "each was shown, in its turn: {lights:?}");
+    assert!(lights[0].1 < lights[1].1, "both frames were shown, in order: {lights:?}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn an_output_that_goes_while_its_frame_is_drawn_leaves_nothing_behind() {
     let Some((mut world, client, window)) = by_gles() else { return };
     let gate = draws_slowly(&mut world, client, &window);
     world.unplug("TEST-1");
-    assert!(world.client(client).heard(Heard::Discarded(2)), "nobody will see it");
+    assert!(world.client(client).heard(Heard::Discarded(2)), "the frame cannot be shown");
     drop(gate);
     world.plug("TEST-1", 60_000);
     world.rest();
@@ -107,9 +107,9 @@ fn an_output_that_goes_dark_while_its_frame_is_drawn_comes_back() {
     let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
     power::set(&mut world.state, id, false);
     world.settle();
-    assert!(world.client(client).heard(Heard::Discarded(2)), "nobody will see it");
+    assert!(world.client(client).heard(Heard::Discarded(2)), "the frame cannot be shown");
     assert!(!is_drawing(&world));
-    // On again before the frame is done that nobody waits for, and after.
+    // Switch the output on before the abandoned frame is drawn, and continue after it.
     power::set(&mut world.state, id, true);
     (0..10).for_each(|_| world.turn());
     drop(gate);
@@ -153,18 +153,18 @@ fn a_frame_that_cannot_be_drawn_is_tried_again() {
     show(&mut world, client, &window, 2, BLUE);
     world.rest();
     assert_eq!(middle(&world), BLUE);
-    assert!(world.client(client).heard(Heard::Discarded(2)), "the frame that was asked about was not shown");
+    assert!(world.client(client).heard(Heard::Discarded(2)), "the failed frame was not shown");
 }
 
-/// Loses the context with the next frame, and holds what is on screen then against what was shown last.
+/// Loses the context with the next frame. The screen then shows `colour`, and nothing from before the loss.
 fn loses_its_context(world: &mut World, client: ClientIndex, window: &Toplevel, number: u32, colour: Colour) {
     let fault = if number.is_multiple_of(2) { Fault::Lost } else { Fault::Panics };
     disturb(world, fault);
     show(world, client, window, number, colour);
     world.rest();
-    assert_eq!(middle(world), colour, "it was drawn by what came after");
+    assert_eq!(middle(world), colour, "the next context drew it");
     let (shown, anew) = world.on_screen_and_anew(1.0);
-    assert!(shown.pixels == anew.pixels, "something is left of before");
+    assert!(shown.pixels == anew.pixels, "pixels from before the loss are left");
 }
 
 #[test]
@@ -172,9 +172,9 @@ fn a_lost_context_is_replaced_and_one_that_is_lost_again_gives_way_to_pixman() {
     let Some((mut world, client, window)) = by_gles() else { return };
     let is_gles = |world: &World| world.state.outputs.renderer().is_some_and(Renderer::is_threaded);
     loses_its_context(&mut world, client, &window, 2, BLUE);
-    assert!(is_gles(&world), "once it may happen");
+    assert!(is_gles(&world), "the first loss is tolerated");
     loses_its_context(&mut world, client, &window, 3, GREEN);
-    assert!(!is_gles(&world), "twice is too often");
+    assert!(!is_gles(&world), "the second loss is not tolerated");
     show(&mut world, client, &window, 4, RED);
     world.rest();
     assert_eq!(middle(&world), RED);
@@ -193,11 +193,11 @@ fn a_session_that_ends_waits_for_the_frame_that_is_drawn() {
         drop(gate);
     });
     drop(world);
-    assert!(is_open.load(Ordering::Acquire), "its context would have gone on while the process ended");
+    assert!(is_open.load(Ordering::Acquire), "the process ended while the context was in use");
     opens.join().unwrap();
 }
 
-/// A session that draws with OpenGL ES, which nothing takes the place of, and shows one red window.
+/// A session that draws with OpenGL ES, without Pixman as a replacement, and shows a red window.
 pub fn by_gles_alone() -> Option<(World, ClientIndex, Toplevel)> {
     gles()?;
     let mut world = World::lit_by(Renderer::gles_alone().unwrap(), 1.0);
@@ -210,7 +210,7 @@ pub fn is_dark(world: &World) -> bool {
     world.state.outputs.states().all(|output| !output.is_on())
 }
 
-/// How far ahead of now the output has chosen content.
+/// Number of refreshes between now and the newest latched one.
 fn refreshes_ahead(world: &World) -> u64 {
     let machine = world.state.outputs.states().next().unwrap().conductor().output();
     let now = world.now();
@@ -220,21 +220,21 @@ fn refreshes_ahead(world: &World) -> u64 {
 #[test]
 fn an_output_for_which_nobody_draws_is_dark_and_lit_again_when_somebody_does() {
     let Some((mut world, client, window)) = by_gles_alone() else { return };
-    // The sixth loss in a row is the first with a wait that people notice.
+    // After the sixth loss in a row, the wait for the next context is long enough that the output goes dark.
     disturb(&world, Fault::Dead { contexts: 8, frames: 0 });
     show(&mut world, client, &window, 2, BLUE);
     world.until("darkness", |world| {
         assert!(refreshes_ahead(world) <= 2, "it ran {} refreshes ahead", refreshes_ahead(world));
         is_dark(world)
     });
-    assert!(world.client(client).heard(Heard::Discarded(2)), "nobody saw it");
+    assert!(world.client(client).heard(Heard::Discarded(2)), "the frame was not shown");
     (0..10).for_each(|_| world.turn());
     show(&mut world, client, &window, 3, GREEN);
     world.until("light", |world| !is_dark(world));
     world.rest();
     assert_eq!(middle(&world), GREEN);
     let (shown, anew) = world.on_screen_and_anew(1.0);
-    assert!(shown.pixels == anew.pixels, "something is left of before");
+    assert!(shown.pixels == anew.pixels, "pixels from before the loss are left");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn contexts_that_are_lost_with_every_frame_end_in_the_dark_too() {
         assert!(refreshes_ahead(world) <= 2, "it ran {} refreshes ahead", refreshes_ahead(world));
         let is_dark = is_dark(world);
         was_dark |= is_dark;
-        // A darkness that is over between two looks is not seen: what counts is that it ends.
+        // A short dark time between two checks may go unseen: only its end matters.
         let is_lit = world.state.outputs.states().all(|output| output.display().screenshot(false).is_some());
         !is_dark && was_dark && is_lit && middle(world) == BLUE
     });
@@ -264,7 +264,7 @@ fn what_the_user_switches_off_while_nobody_draws_stays_off() {
     let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
     power::set(&mut world.state, id, false);
     world.plug("TEST-2", 60_000);
-    world.until("light on the other", |world| {
+    world.until("light on the other output", |world| {
         let other = world.state.outputs.states().find(|output| output.id() != id);
         other.is_some_and(|output| output.display().screenshot(false).is_some())
     });
@@ -295,5 +295,5 @@ fn the_cursor_on_a_plane_is_where_it_is_when_a_drawn_frame_is_submitted() {
         (0..OUTPUT.1).flat_map(|y| (0..OUTPUT.0).map(move |x| (x, y))).filter(|(x, y)| differs(*x, *y)).collect();
     assert!(!seen.is_empty(), "a cursor is seen");
     let near = |(x, y): &(i32, i32)| (f64::from(*x) - moved.0).abs() < 32.0 && (f64::from(*y) - moved.1).abs() < 32.0;
-    assert!(seen.iter().all(near), "where the pointer was when the frame was submitted: {:?}", seen[0]);
+    assert!(seen.iter().all(near), "the cursor is not at the pointer of the submit: {:?}", seen[0]);
 }

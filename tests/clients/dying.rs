@@ -1,4 +1,4 @@
-//! What it costs the others when a client with many objects dies.
+//! The cost to other clients when a client with many objects disconnects: its objects are destroyed over several turns.
 
 use wayland_protocols::wp::input_timestamps::zv1::client::zwp_input_timestamps_manager_v1::ZwpInputTimestampsManagerV1;
 use wayland_protocols::xdg::shell::client::xdg_surface;
@@ -6,7 +6,7 @@ use wayland_protocols_wlr::data_control::v1::client::zwlr_data_control_manager_v
 
 use crate::fixture::{ClientIndex, KEY_A, World};
 
-/// A client with a window and many surfaces, beside a good one.
+/// A client with a window and many surfaces, beside a well-behaved client.
 fn crowded() -> (World, ClientIndex, ClientIndex) {
     let mut world = World::new();
     let (good, _) = world.open("good", 200, 100);
@@ -22,23 +22,23 @@ fn crowded() -> (World, ClientIndex, ClientIndex) {
     (world, good, bad)
 }
 
-/// Surfaces: of as many a part is met at once, and the rest is too much for one turn.
+/// Number of surfaces: too many to be destroyed in one turn.
 const MANY: usize = 3_000;
-/// What is let go of in a turn at most.
+/// At most this many surfaces are destroyed in one turn.
 const MOST: usize = 1_100;
 
-/// The windows are gone, what is left is let go of over turns, and in the end nothing is.
+/// The dead client's windows are gone at once; its other surfaces go over several turns, until none is left.
 fn goes_over_turns(world: &mut World) {
     assert_eq!((world.stack(), world.focused()), (vec!["good".to_owned()], Some("good".to_owned())));
     let (mut left, mut turns) = (world.state.surfaces.iter().count(), 0);
-    assert!(left > MANY / 2, "nearly all went at once: {left} are left");
+    assert!(left > MANY / 2, "nearly all surfaces went at once: {left} are left");
     while left > 1 {
         world.turn();
         let now = world.state.surfaces.iter().count();
-        assert!(now < left && left - now <= MOST, "{left}, and {now} after the next turn");
+        assert!(now < left && left - now <= MOST, "{left} surfaces, and {now} after the next turn");
         (left, turns) = (now, turns + 1);
     }
-    assert!(turns > 1, "in one turn");
+    assert!(turns > 1, "all surfaces went in one turn");
     assert_eq!(world.state.protocols.deferred_ends(), 0);
 }
 
@@ -55,7 +55,7 @@ fn the_windows_of_a_client_that_dies_are_gone_in_the_first_turn_and_all_else_ove
 #[test]
 fn one_with_much_who_is_ended_for_what_he_said_is_told_why_and_goes_over_turns() {
     let (mut world, _, bad) = crowded();
-    // Content before the first configure.
+    // A commit of content before the first configure is a protocol error.
     let early = world.client(bad).toplevel("early");
     world.client(bad).show(&early.surface, 10, 10);
     world.turn();
@@ -82,14 +82,14 @@ fn what_others_do_while_much_is_left_of_one_who_is_gone_is_done() {
         world.turn();
     }
     assert_eq!(world.stack(), ["good"]);
-    // With the one that has no content yet.
+    // The second surface is "beside", which has no content yet.
     assert_eq!(world.state.surfaces.iter().count(), 2);
 }
 
-/// What is kept for the client that connected last, if it is still kept.
+/// The account of the client that connected last; the weak reference ends when the account is freed.
 fn newest_account(world: &World) -> std::sync::Weak<upbeat::guard::Account> {
     let all = upbeat::guard::all(&world.state.display_handle);
-    std::sync::Arc::downgrade(&all.last().expect("somebody is connected").1)
+    std::sync::Arc::downgrade(&all.last().expect("no client is connected").1)
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn nothing_is_kept_for_a_client_that_was_ended_for_an_error() {
     let account = newest_account(&world);
     assert!(account.upgrade().is_some());
     world.kill(hangs_up);
-    world.until("nothing left of one that hangs up", |_| account.upgrade().is_none());
+    world.until("nothing left of a client that hangs up", |_| account.upgrade().is_none());
 
     let errs = world.connect();
     world.settle();
@@ -109,11 +109,11 @@ fn nothing_is_kept_for_a_client_that_was_ended_for_an_error() {
     let (surface, handle) = (client.globals().compositor.create_surface(&client.handle(), ()), client.handle());
     client.globals().base.get_xdg_surface(&surface, &handle, ());
     client.globals().base.destroy();
-    // It goes on after its error.
+    // The client sends another request after its error.
     client.globals().compositor.create_surface(&handle, ());
     world.settle();
     assert!(world.client(errs).is_gone());
-    world.until("nothing left of one that was ended", |_| account.upgrade().is_none());
+    world.until("nothing left of a client that was ended", |_| account.upgrade().is_none());
 }
 
 #[test]
@@ -136,12 +136,12 @@ fn nothing_is_kept_for_a_clipboard_manager_that_was_ended_for_an_error() {
     world.settle();
     assert!(world.client(errs).is_gone());
     let known = account.upgrade();
-    assert!(known.is_none_or(|account| !account.is_connected()), "its socket is closed, and its number another file's");
-    // With the next that listens.
+    assert!(known.is_none_or(|account| !account.is_connected()), "its socket is closed, so its number may be reused");
+    // The entry is removed at the latest when the next clipboard manager binds.
     let next = world.connect();
     let client = world.client(next);
     let (manager, seat) = (client.bind::<ZwlrDataControlManagerV1>(), client.globals().seat.clone());
     manager.get_data_device(&seat, &client.handle(), ());
-    world.until("nothing left of one that was ended", |_| account.upgrade().is_none());
+    world.until("nothing left of a client that was ended", |_| account.upgrade().is_none());
     assert_eq!(world.state.protocols.input_timestamp_clients(), 0);
 }

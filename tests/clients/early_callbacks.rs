@@ -1,5 +1,5 @@
-//! A rule that calls a client back early, once its pixels prove that it can stand it: its frames wait for the refresh whose
-//! time its callback carried.
+//! The rule `early-callbacks`: a client is called back early once its pixels prove that it draws for the time in the
+//! callback. Its frames then wait for the refresh of that time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,18 +10,18 @@ use upbeat_timing::pacer::{Reason, Verdict};
 use upbeat_timing::time::Instant;
 
 const SIZE: (i32, i32) = (100, 80);
-/// Frames after which a pacer knows its client.
+/// Frames after which a pacer has an estimate of its client.
 const KNOWN: u32 = 24;
-/// Frames after which every trial was made, where nothing gets in between.
+/// Frames after which every trial is over if nothing interrupts it.
 const TRIED: u32 = 360;
-/// Where the processes of X clients are known by their names.
+/// File with the process name, by which the compositor recognises Xwayland.
 const NAME: &str = "/proc/self/comm";
 
-/// The name of the process is that of all tests.
+/// All tests of this process share its name, so each test holds this lock.
 static PROCESS_NAME: Mutex<()> = Mutex::new(());
 
-/// What a client draws from: the number of the frame, the time that its callback carried, in milliseconds, and the time by its
-/// own clock.
+/// The colour that a client draws, from the number of the frame, the time of its callback in milliseconds, and its own
+/// clock.
 type Draws = fn(u32, u32, Instant) -> Colour;
 
 fn by_the_time_told(_: u32, told: u32, _: Instant) -> Colour {
@@ -36,7 +36,7 @@ fn by_its_own_clock(_: u32, _: u32, now: Instant) -> Colour {
     now.as_micros() as Colour & 0x00ff_ffff
 }
 
-/// A client that draws a frame for every callback, with a rule for its name.
+/// A client that draws a frame for every callback, in a session with a rule for the client.
 struct Stage {
     world: World,
     client: ClientIndex,
@@ -72,7 +72,7 @@ impl Stage {
         surface.commit();
     }
 
-    /// Draws so many frames, each when it is called back for it.
+    /// Draws this many frames, each after its callback.
     fn play(&mut self, frames: u32) {
         for _ in 0..frames {
             let (client, number) = (self.client, self.frames);
@@ -81,7 +81,7 @@ impl Stage {
         }
     }
 
-    /// Plays until it is known whether it may be called back early.
+    /// Draws until early callbacks are proven or refuted for the client.
     fn play_until_known(&mut self) -> Option<Verdict> {
         let is_known = |stage: &Stage| matches!(stage.verdict(), Some(Verdict::Proven | Verdict::Refuted));
         while !is_known(self) && self.frames < TRIED {
@@ -111,7 +111,7 @@ const RULE: &str = "[[app]]\napp-id = '*'\nearly-callbacks = true";
 fn who_draws_for_the_time_told_is_proven_called_back_a_period_earlier_and_shown_in_order() {
     let mut stage = Stage::new(RULE, by_the_time_told);
     stage.play(KNOWN);
-    assert_ne!(stage.reason_and_slack().0, Reason::Early, "not before it is proven");
+    assert_ne!(stage.reason_and_slack().0, Reason::Early, "no early callbacks before the proof");
     assert_eq!(stage.play_until_known(), Some(Verdict::Proven));
     let first = stage.frames;
     stage.play(KNOWN);

@@ -10,7 +10,7 @@ use crate::fixture::layers::Layer;
 use crate::fixture::{OUTPUT, World, gles};
 
 const WHITE: Colour = 0x00ff_ffff;
-/// No cursor has it.
+/// A colour that no cursor image has.
 const MAGENTA: Colour = 0x00ff_00ff;
 
 fn count(world: &World, colour: Colour) -> usize {
@@ -63,7 +63,7 @@ fn pixels_of_an_enlarged_buffer_lie_where_they_belong_also_at_its_edges() {
     for (x, y, colour) in [(0, 0, RED), (39, 0, GREEN), (0, 39, BLUE), (39, 39, WHITE), (8, 8, RED), (31, 8, GREEN)] {
         assert_eq!(world.pixel(100 + x, 50 + y), colour, "({x}, {y})");
     }
-    // Between them one goes over into the other: on an edge as inside.
+    // Blue blends into white, on the edge as well as inside.
     let blue_to_white = |y: i32| [15, 20, 25].map(|x| world.pixel(100 + x, 50 + y));
     assert_eq!(blue_to_white(39), blue_to_white(32));
     assert!(blue_to_white(39).iter().all(|colour| ![BLUE, WHITE].contains(colour)));
@@ -86,7 +86,7 @@ fn a_window_that_is_drawn_for_the_scale_is_shown_pixel_by_pixel_wherever_it_lies
     let logical = (301, 201);
     for scale in [1.25, 1.5, 1.75] {
         let mut world = World::lit_by(Renderer::pixman().unwrap(), scale);
-        // The cursor is out of the way.
+        // Move the cursor out of the way.
         world.point(700.0, 400.0);
         let (client, window) = world.open("a", 10, 10);
         let handle = world.client(client).handle();

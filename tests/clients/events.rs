@@ -1,4 +1,4 @@
-//! Who follows what happens knows what there is, whatever happens.
+//! The event stream of the private socket: a follower's picture of the session agrees with the answers to requests.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -20,12 +20,12 @@ use upbeat_timing::time::Span;
 use crate::fixture::simulated::{name, nothing};
 use crate::fixture::{ClientIndex, Toplevel, World};
 
-/// How many things happen.
+/// Number of random changes.
 const STEPS: usize = 1_000;
-/// No more windows than that at a time.
+/// At most this many windows are open at a time.
 const MOST_WINDOWS: usize = 12;
 
-/// Somebody on the private socket.
+/// A connection to the private socket.
 struct Talker {
     stream: UnixStream,
     bytes: Vec<u8>,
@@ -44,7 +44,7 @@ impl Talker {
         self.stream.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// Takes in what there is to read.
+    /// Reads all available bytes and splits them into lines.
     fn read(&mut self) {
         let mut chunk = [0; 65_536];
         while let Ok(count @ 1..) = self.stream.read(&mut chunk) {
@@ -56,7 +56,7 @@ impl Talker {
         }
     }
 
-    /// Asks, and lets the session run until it has answered.
+    /// Sends a request and runs the session until the answer arrives.
     #[track_caller]
     fn ask(&mut self, world: &mut World, request: Request) -> Result<Response, String> {
         self.say(request);
@@ -74,7 +74,7 @@ impl Talker {
     }
 }
 
-/// A session with somebody who asks, and somebody who only listens.
+/// A session with a connection that sends requests and a connection that only follows events.
 struct Scene {
     world: World,
     asker: Talker,
@@ -104,7 +104,7 @@ impl Scene {
         self.asker.ask(&mut self.world, request)
     }
 
-    /// Takes in what was heard since.
+    /// Applies the events that arrived since the last call.
     fn listen(&mut self) {
         self.listener.read();
         for line in self.listener.lines.drain(..) {
@@ -116,7 +116,7 @@ impl Scene {
         }
     }
 
-    /// Asks how all is, and compares that with what was heard.
+    /// Requests the whole state and compares it with the state known from events.
     #[track_caller]
     fn agrees(&mut self, after: &str) {
         let Ok(Response::Windows { windows }) = self.ask(Request::Windows) else { panic!() };
@@ -143,7 +143,7 @@ impl Scene {
         self.known.windows.choose(&mut self.random).map(|window| window.window)
     }
 
-    /// Something happens; what is not possible is refused.
+    /// Makes a random change and returns its description. A request that is not possible is refused.
     fn step(&mut self) -> String {
         let what = self.random.random_range(0..16);
         let window = self.any_window();
@@ -238,7 +238,7 @@ fn a_window_that_is_picked_is_named_and_nobody_else_hears_of_the_press() {
     assert!(!heard.iter().any(|event| format!("{event:?}").contains("Button")), "{heard:?}");
     let picked = scene.asker.ask(&mut scene.world, Request::PickWindow);
     assert_eq!(picked, Ok(Response::Picked { window: Some(id) }));
-    // The second one is still to be answered: Escape goes back.
+    // The second request is still pending: Escape cancels it.
     let soon = Span::from_millis(50);
     scene.world.run_for(soon, &mut nothing);
     scene.world.key(1, true);
@@ -246,7 +246,7 @@ fn a_window_that_is_picked_is_named_and_nobody_else_hears_of_the_press() {
     scene.world.run_for(soon, &mut nothing);
     scene.asker.read();
     assert!(scene.asker.lines.pop_front().unwrap().contains("\"window\":null"));
-    // Who has gone waits for nothing.
+    // A pick ends with the connection that requested it.
     scene.asker.say(Request::PickWindow);
     scene.world.run_for(soon, &mut nothing);
     scene.asker.stream.shutdown(std::net::Shutdown::Both).unwrap();

@@ -1,4 +1,4 @@
-//! `ext_workspace_v1`: a bar sees workspaces and switches them.
+//! `ext_workspace_v1`: a bar lists the workspaces and switches between them.
 
 use wayland_client::{Connection, Dispatch, QueueHandle, WEnum, event_created_child};
 use wayland_protocols::ext::workspace::v1::client::{
@@ -104,7 +104,7 @@ fn a_bar_hears_of_workspaces_and_switches_them_with_its_commit() {
 
     let second = world.client(bar).workspace(2);
     second.activate();
-    assert_eq!(told(&mut world, bar), [""; 0], "not before the commit");
+    assert_eq!(told(&mut world, bar), [""; 0], "no switch before the commit");
     manager.commit();
     world.settle();
     assert_eq!(world.focused().as_deref(), Some("a"));

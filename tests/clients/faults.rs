@@ -1,4 +1,4 @@
-//! What the system refuses on the way: the session goes on, and what was refused is had the next time.
+//! Injected failures of system calls on the frame path: the session continues, and the next attempt succeeds.
 
 use upbeat_record::faults::{Fault, arm};
 use upbeat_timing::time::Span;
@@ -8,13 +8,12 @@ use crate::fixture::simulated::nothing;
 use crate::fixture::{Event, World};
 use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_device_v1::Shape;
 
-/// Frames are asked for until so many were drawn.
 const FRAMES: u32 = 8;
-/// A refused frame is drawn later by so much, at most.
+/// A refused frame is drawn at most this much later.
 const LATEST: Span = Span::from_millis(200);
 
-/// A client draws frame after frame while the `nth` thing that is asked for is refused. Every one of them has an end, and
-/// the last is on the screen.
+/// A client draws frames while the `nth` allocation of a kind is refused. Every frame gets its feedback, and the last
+/// is on the screen.
 fn draws_while_it_is_refused(fault: Fault, nth: u32) {
     let mut world = World::simulated(&[60_000]);
     let (client, window) = world.open_filled("a window", (100, 80), RED);
@@ -63,7 +62,7 @@ fn without_a_thread_a_picture_of_the_screen_fails_and_the_next_one_does_not() {
             Event::CaptureBuffer { width, height, .. } => Some((*width as i32, *height as i32)),
             _ => None,
         });
-        let (width, height) = asked.expect("it is said which buffer is wanted");
+        let (width, height) = asked.expect("no buffer event arrived");
         frame.copy(&world.client(client).buffer(width, height));
         let mut succeeded = None;
         world.until("an answer", |world| {

@@ -1,4 +1,4 @@
-//! Shortcuts that move and resize a window that floats.
+//! Shortcuts that move and resize a floating window.
 
 use upbeat::shell::strips::{self, Mode};
 
@@ -8,7 +8,7 @@ use crate::fixture::{
 };
 
 const SIZE: (i32, i32) = (400, 300);
-/// A step of a move, and the part of a window that stays on the screen.
+/// One step of a move, and the width of a window that always stays on the screen (logical pixels).
 const STEP: i32 = 50;
 const REACHABLE: i32 = 48;
 
@@ -25,7 +25,7 @@ fn act(world: &mut World, action: &str) {
     world.turn();
 }
 
-/// The client does what it is asked for, if it is asked for anything.
+/// Acknowledges the newest configure, if any, and commits content of its size.
 fn answer(world: &mut World, client: ClientIndex, window: &Toplevel) -> Option<(i32, i32)> {
     let size = world.client(client).answer_newest()?;
     world.client(client).show(&window.surface, size.0, size.1);
@@ -46,11 +46,11 @@ fn floating_window_moves_by_a_step_and_stays_reachable() {
     assert_eq!(rect(&world), (x - STEP, y, width, height));
     act(&mut world, "move down");
     assert_eq!(rect(&world), (x - STEP, y + STEP, width, height));
-    assert_eq!(world.client(client).answer_newest(), None, "nothing is asked of its client");
+    assert_eq!(world.client(client).answer_newest(), None, "a move needs no configure");
     (0..60).for_each(|_| act(&mut world, "move left"));
     assert_eq!(rect(&world).0, REACHABLE - width);
     (0..60).for_each(|_| act(&mut world, "move up"));
-    assert_eq!(rect(&world).1, 0, "its top edge does not leave the screen");
+    assert_eq!(rect(&world).1, 0, "the top edge stays on the screen");
     (0..60).for_each(|_| act(&mut world, "move right"));
     (0..60).for_each(|_| act(&mut world, "move down"));
     assert_eq!(rect(&world), (OUTPUT.0 - REACHABLE, OUTPUT.1 - REACHABLE, width, height));
@@ -102,7 +102,7 @@ fn floating_window_is_no_larger_than_the_screen_and_keeps_within_its_own_limits(
     world.put("a", (OUTPUT.0 - SIZE.0, 50));
     act(&mut world, "width 100%");
     assert_eq!(answer(&mut world, client, &window), Some((OUTPUT.0, SIZE.1)));
-    assert_eq!(rect(&world), (0, 50, OUTPUT.0, SIZE.1), "it is kept on the screen");
+    assert_eq!(rect(&world), (0, 50, OUTPUT.0, SIZE.1), "the window is kept on the screen");
     act(&mut world, "width +10%");
     assert_eq!(answer(&mut world, client, &window), None, "there is no more room");
     window.toplevel.set_min_size(300, 200);
@@ -155,7 +155,7 @@ fn window_on_a_half_of_the_screen_leaves_it() {
     answer(&mut world, client, &window);
     act(&mut world, "move right");
     assert_eq!(answer(&mut world, client, &window), Some((OUTPUT.0 / 2 + OUTPUT.0 / 10, OUTPUT.1)));
-    assert_eq!((rect(&world).0, rect(&world).2), (STEP, OUTPUT.0 / 2 + OUTPUT.0 / 10), "it has its own size again");
+    assert_eq!((rect(&world).0, rect(&world).2), (STEP, OUTPUT.0 / 2 + OUTPUT.0 / 10), "its size is restored");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn window_that_floats_above_columns_is_moved_and_resized_and_the_columns_stay() 
     world.turn();
     assert_eq!(rect(&world), (before.0 - STEP, before.1, OUTPUT.0 / 4, before.3));
     assert_eq!(world.window("b").rect(), column);
-    // Among the columns the same words are about its column again.
+    // In a strip again, `move left` moves the window's column.
     world.chord(&[KEY_LEFT_SUPER], KEY_V);
     world.turn();
     answer(&mut world, client, &window);

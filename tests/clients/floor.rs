@@ -1,4 +1,4 @@
-//! A bug on the way of one client's request ends that client and nobody else, and is counted.
+//! A panic in the handler of a client's request ends only that client, and is counted.
 
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,10 @@ use upbeat_record::faults::{Fault, arm};
 use crate::bad_input::world;
 use crate::fixture::{ClientIndex, Event, KEY_A, Toplevel, World};
 
-/// `wl_display.error.implementation`.
+/// The code of `wl_display.error.implementation`.
 const IMPLEMENTATION: u32 = 3;
 
-/// Keeps what is logged as an error.
+/// Collects the fields of logged errors.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<String>>);
 
@@ -43,7 +43,7 @@ impl tracing::Subscriber for Log {
     fn exit(&self, _: &span::Id) {}
 }
 
-/// What a client asks for when it meets the bug.
+/// The request whose handler panics.
 type Ask = fn(&mut World, ClientIndex, &Toplevel);
 
 const ASKS: &[(&str, Ask)] = &[
@@ -117,7 +117,7 @@ fn a_bug_at_the_end_of_one_who_met_a_bug_is_borne_and_he_ends_without_a_word() {
     world.open_in(good, "another", 50, 50);
 }
 
-/// Has `bad` meet the bug while Smithay's lock of a surface is held, the `nth` time that it is.
+/// Has a request of `bad` panic at the `nth` access to a surface's states, while Smithay's lock of the surface is held.
 #[track_caller]
 fn meets_it_at_a_surface(nth: u32) {
     let (mut world, good, bad, window) = world();
@@ -155,9 +155,9 @@ fn nothing_is_kept_of_an_object_at_whose_end_a_bug_was_met() {
         assert_eq!(world.state.surfaces.iter().count(), 1, "the end of object {nth} left a surface");
         world.open_in(good, "another", 50, 50);
         if floor::count() == before {
-            assert!(nth > 5, "so few objects");
+            assert!(nth > 5, "only {nth} objects ended");
             return;
         }
     }
-    panic!("more objects than were made");
+    panic!("more objects ended than were made");
 }

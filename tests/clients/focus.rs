@@ -1,4 +1,4 @@
-//! Who gets keys, clicks and touches.
+//! Keyboard, pointer and touch focus: which client gets keys, clicks and touches.
 
 use crate::fixture::handlers::id;
 use crate::fixture::{BUTTON_LEFT, Event, KEY_A, KEY_F4, KEY_LEFT_ALT, KEY_TAB, OUTPUT, World};
@@ -55,7 +55,7 @@ fn the_pointer_enters_what_moves_under_it() {
     );
     input::refresh_focus(&mut world.state);
     world.settle();
-    assert!(world.client(a).take_events().is_empty(), "nothing moved, nothing is said");
+    assert!(world.client(a).take_events().is_empty(), "without motion there are no events");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn the_switcher_walks_through_windows_in_the_order_of_their_use() {
     world.key(KEY_TAB, true);
     world.key(KEY_TAB, false);
     assert_eq!(world.focused().as_deref(), Some("a"));
-    assert_eq!(world.stack(), ["b", "c", "a"], "b was only passed and lies where it lay");
+    assert_eq!(world.stack(), ["b", "c", "a"], "b was only passed and keeps its place");
     world.key(KEY_LEFT_ALT, false);
     assert!(
         !world.client(a).take_events().iter().any(|event| matches!(event, Event::Key { key: KEY_TAB, .. })),
@@ -94,7 +94,7 @@ fn the_switcher_walks_through_windows_in_the_order_of_their_use() {
     );
     world.key(KEY_LEFT_ALT, true);
     world.key(KEY_TAB, true);
-    assert_eq!(world.focused().as_deref(), Some("c"), "the one used before");
+    assert_eq!(world.focused().as_deref(), Some("c"), "the window used before");
 }
 
 #[test]
@@ -187,17 +187,17 @@ fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along(
     let (bad, _) = world.open("one", 500, 350);
     world.open_in(bad, "two", 450, 300);
     world.open_in(bad, "three", 400, 250);
-    // Objects go in the order of their age: a pointer that is younger than the windows is still there when they go.
+    // Objects are destroyed in the order of creation: a pointer created after the windows outlives them.
     let client = world.client(bad);
     client.globals().seat.get_pointer(&client.handle(), ());
     client.globals().seat.get_keyboard(&client.handle(), ());
-    // Its oldest window lies on top of the others.
+    // Click the oldest window where no younger window covers it, to raise it.
     let one = world.window("one").rect();
     let others = ["two", "three"].map(|title| world.window(title).rect());
     let free = (0..one.size.w * one.size.h)
         .map(|index| one.loc + Point::from((index % one.size.w, index / one.size.w)))
         .find(|point| others.iter().all(|other| !other.contains(*point)));
-    let corner = free.expect("some of it can be seen").to_f64();
+    let corner = free.expect("no part of the window is visible").to_f64();
     world.click(corner.x, corner.y);
     assert_eq!(world.focused().as_deref(), Some("one"));
     world.point(corner.x, corner.y);
@@ -247,7 +247,7 @@ fn cancelled_fingers_stay_cancelled() {
         matches!(event, Event::TouchDown { .. } | Event::TouchMotion { .. } | Event::TouchUp | Event::TouchCancel)
     };
     world.input(InputEvent::TouchUp { time, slot: 3 });
-    // An object that is made meanwhile is told of fingers that count, and of no others.
+    // A touch object created during the gesture gets no events of cancelled fingers, either.
     let client = world.client(a);
     client.globals().seat.get_touch(&client.handle(), ());
     world.settle();
@@ -261,5 +261,5 @@ fn cancelled_fingers_stay_cancelled() {
     assert!(!events.iter().any(is_touch), "{events:?}");
     world.input(InputEvent::TouchDown { time, slot: 4, position: at(60.0, 60.0) });
     let events = world.client(a).take_events();
-    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "the next touch is heard: {events:?}");
+    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "the next touch arrives: {events:?}");
 }

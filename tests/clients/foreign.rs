@@ -1,4 +1,4 @@
-//! Dialogs of one program above windows of another: `zxdg_exporter` and `zxdg_importer`, versions 1 and 2.
+//! Dialogs of a program above windows of another: `zxdg_exporter` and `zxdg_importer`, versions 1 and 2.
 
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};
@@ -105,12 +105,12 @@ macro_rules! version {
                     assert_eq!(world.focused().as_deref(), Some("window"));
                 };
                 clicks(&mut world);
-                assert_eq!(world.stack(), ["window", "chooser"], "the window has the focus, and lies below");
+                assert_eq!(world.stack(), ["window", "chooser"], "the window has the focus but lies below");
                 imported.destroy();
                 clicks(&mut world);
-                assert_eq!(world.stack(), ["chooser", "window"], "nothing holds it up any more");
+                assert_eq!(world.stack(), ["chooser", "window"], "the dialog is not kept above any more");
 
-                // What it was known by is taken back; then it goes itself.
+                // The import ends with the exported object, and later with the exporting client.
                 let imported = import(&mut world, portal, &word);
                 imported.set_parent_of(&chooser.surface);
                 exported.destroy();
@@ -122,7 +122,7 @@ macro_rules! version {
                 again.set_parent_of(&chooser.surface);
                 world.kill(program);
                 assert_eq!(told(&mut world, portal), ["destroyed"]);
-                // It is inert.
+                // The imported object is inert now.
                 again.set_parent_of(&chooser.surface);
                 world.settle();
                 assert!(!world.client(portal).is_gone(), "{}", world.client(portal).said());
@@ -170,7 +170,7 @@ macro_rules! version {
                         world.settle();
                     }
                     assert_eq!(world.client(program).is_gone(), $is_strict, "{what}");
-                    // Nothing goes round in circles.
+                    // No loop of parents was made: the session continues.
                     world.open("another", 50, 50);
                 }
             }

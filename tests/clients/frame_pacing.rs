@@ -1,4 +1,4 @@
-//! `upbeat_frame_pacing_v1`: frames that are drawn ahead, each for a refresh of its own.
+//! `upbeat_frame_pacing_v1`: frames that are drawn ahead, each for its own refresh.
 
 mod ahead;
 mod cancel;

@@ -1,6 +1,6 @@
-//! Clients that write into what is on screen, ahead of the beam (`upbeat_late_latch_v1`): what that is worth at every height of the
-//! screen, that no row shows anything but whole and ever newer content while they keep its time, and what becomes of those that
-//! do not.
+//! Front buffer rendering ahead of the beam (`upbeat_late_latch_v1`): its latency at every height of the screen. While
+//! a client keeps the time of the beam, each row shows only whole content, never older than before. Clients that miss
+//! the beam tear only their own pixels.
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -20,17 +20,17 @@ use crate::fixture::{ClientIndex, Toplevel, World};
 const WINDOW: (i32, i32) = (220, 160);
 const INK: (i32, i32, i32, i32) = (80, 50, 60, 60);
 const LEFT: i32 = 400;
-/// Between two events of the hand.
+/// Time between two pointer events.
 const SAMPLE: Span = Span::from_millis(1);
-/// What a frame takes.
+/// Drawing time of a frame.
 const COST: Span = Span::from_millis(2);
-/// What is left ahead of the beam.
+/// The client is done this long before the beam arrives.
 const SPARE: Span = Span::from_micros(300);
 const INTERVAL: Span = Span::from_nanos(16_666_667);
 const MEASURED: Span = Span::from_millis(1_500);
 const A_WHILE: Span = Span::from_millis(100);
 
-/// A window that is written to while it is on screen.
+/// A window whose client writes into it while it is on screen.
 struct Stage {
     world: World,
     client: ClientIndex,
@@ -55,7 +55,7 @@ impl Stage {
         stage
     }
 
-    /// Commits the canvas with a wish for this rectangle of it.
+    /// Commits the canvas and requests to share this rectangle of it.
     fn share(&mut self, (x, y, width, height): (i32, i32, i32, i32)) {
         self.front.share(x, y, width, height);
         self.window.surface.attach(Some(&self.canvas.buffer), 0, 0);
@@ -72,12 +72,12 @@ impl Stage {
         std::mem::take(&mut self.world.client(self.client).data.front)
     }
 
-    /// What it was told, but for when what is read.
+    /// The events since the last call, without `Scan`.
     fn states(&mut self) -> Vec<Told> {
         self.told().into_iter().filter(|told| !matches!(told, Told::Scan { .. })).collect()
     }
 
-    /// Acknowledges that it ended, if it did, so that it begins again.
+    /// Acknowledges the newest `inactive`, if any, so that the front buffer becomes active again.
     fn renew(&mut self) {
         let ended = self.world.client(self.client).data.front.iter().rev().find_map(|told| match told {
             Told::Inactive(serial, _) => Some(*serial),
@@ -103,18 +103,18 @@ impl Stage {
     }
 }
 
-/// The hand, and a client that writes the number of its newest event where the beam comes to next.
+/// A pointer, and a client that writes the number of the newest event just ahead of the beam.
 struct Artist {
-    /// When each event happened; they are counted from 1.
+    /// Times of the events, which are counted from 1.
     events: Vec<Instant>,
     interval: Span,
-    /// How long before that it is done.
+    /// The client is done this long before the beam arrives.
     spare: Span,
-    /// What is written, for which moment, and when.
+    /// The number being drawn, and when it will be written.
     writing: Option<(u32, Instant)>,
     next: Instant,
     written: u32,
-    /// What was written last.
+    /// The number written last.
     newest: u32,
 }
 
@@ -133,7 +133,7 @@ impl Artist {
         Artist { events: vec![now], interval, spare: SPARE, writing: None, next, written: 0, newest: 0 }
     }
 
-    /// What is due now; when there is more.
+    /// Does the actions that are due. Returns the time of the next.
     fn act(&mut self, world: &mut World, canvas: &Canvas, front: &UpbeatFrontBufferV1) -> Instant {
         let now = world.now();
         if *self.events.last().unwrap() + SAMPLE <= now {
@@ -156,7 +156,7 @@ impl Artist {
     }
 }
 
-/// Lets both go on for so long, and others do what they do.
+/// Runs pointer and client for `span`, calling `others` before each turn.
 fn run(stage: &mut Stage, artist: &mut Artist, span: Span, mut others: impl FnMut(&mut World)) {
     let Stage { world, canvas, front, .. } = stage;
     world.run_for(span, &mut |world| {
@@ -165,7 +165,7 @@ fn run(stage: &mut Stage, artist: &mut Artist, span: Span, mut others: impl FnMu
     });
 }
 
-/// The newest number that each sample shows, and when its first row was lit; how many were torn.
+/// For each sample: its newest number and when its first row was lit. Also the number of torn samples.
 fn samples(log: &ProbeLog) -> (Vec<(u32, Instant)>, usize) {
     let (mut samples, mut torn, mut last) = (Vec::new(), 0, 0);
     while let Some(sample) = log.pop() {
@@ -240,14 +240,14 @@ fn while_others_move_no_older_picture_follows_a_newer_one() {
         let (samples, torn) = samples(&log);
         assert!(frame > 80 && samples.len() > 80, "{frame} frames, {} samples", samples.len());
         assert_eq!((torn, stage.shared()), (0, 1));
-        // Something comes to lie above: what is seen beside it then is drawn, and not older.
+        // A window is placed above: composition must show the newest pixels beside it, not older ones.
         stage.world.open_filled("above", (30, 30), GREEN);
         stage.world.put("above", (LEFT + INK.0 + 20, top + INK.1 + 20));
         stage.pass();
         assert_eq!(stage.shared(), 0);
         let shown = stage.world.pixel(LEFT + INK.0 + 2, top + INK.1 + 2);
         assert!(artist.written > 80);
-        assert_eq!(shown, artist.newest, "and nothing that was drawn before");
+        assert_eq!(shown, artist.newest, "an older picture is shown");
     }
 }
 
@@ -255,7 +255,7 @@ fn while_others_move_no_older_picture_follows_a_newer_one() {
 fn who_does_not_keep_the_time_of_the_beam_tears_nothing_but_its_own() {
     let mut stage = Stage::new(280);
     let mut artist = Artist::new(&mut stage);
-    // When the beam is in the middle of it.
+    // The client writes while the beam is in the middle of the rectangle.
     artist.spare = -Span::from_micros(700);
     let log = stage.probe(280);
     let beside = stage.world.probe((LEFT + 10, 280 + INK.1, 2, INK.3));
@@ -267,20 +267,20 @@ fn who_does_not_keep_the_time_of_the_beam_tears_nothing_but_its_own() {
     }
     assert!(torn > 40, "{torn} of {all}");
     assert!(std::iter::from_fn(|| beside.pop()).count() <= 1);
-    // Nothing is said to have been lit before it was written.
+    // No `Light` has a time before its write.
     let lit = stage.told().iter().filter(|told| matches!(told, Told::Light(..))).count();
-    assert!(lit > 80, "a refresh later: {lit}");
+    assert!(lit > 80, "rows lit a refresh later: {lit}");
 }
 
 #[test]
 fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowledged() {
     let mut stage = Stage::new(280);
     assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(1)], 1));
-    // Something lies above it.
+    // A window is placed above the front buffer.
     stage.world.open_filled("above", (40, 40), GREEN);
     stage.world.put("above", (LEFT + INK.0 + 5, 280 + INK.1 + 5));
     stage.pass();
-    // It moves as it appears, and ends there.
+    // The window above opens with an animation, so either reason may come first.
     let told = stage.states();
     assert!(matches!(told[..], [Told::Inactive(1, Reason::Changed | Reason::Covered)]), "{told:?}");
     assert_eq!(stage.shared(), 0);
@@ -289,7 +289,7 @@ fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowl
     assert!(stage.states().iter().all(|told| *told == Told::Inactive(1, Reason::Covered)));
     stage.world.put("above", (0, 0));
     stage.pass();
-    // While that moves away it is told so.
+    // While the window above moves away, more events may arrive: check only the last.
     assert_eq!((stage.states().last(), stage.shared()), (Some(&Told::Active(2)), 1));
     stage.world.put("above", (LEFT + INK.0 + 5, 280 + INK.1 + 5));
     stage.pass();
@@ -297,21 +297,21 @@ fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowl
     assert!(matches!(told[..], [Told::Inactive(2, Reason::Changed | Reason::Covered)]), "{told:?}");
     stage.world.put("above", (0, 0));
     stage.pass();
-    assert_eq!((stage.states(), stage.shared()), (vec![], 0), "not before it was acknowledged");
+    assert_eq!((stage.states(), stage.shared()), (vec![], 0), "no sharing before the acknowledgement");
     stage.front.ack_inactive(7);
     stage.pass();
     assert_eq!(stage.states(), []);
     stage.front.ack_inactive(2);
     stage.pass();
     assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(3)], 1));
-    // The window moves.
+    // Moving the window ends sharing.
     stage.world.put("ink", (LEFT + 10, 280));
     stage.pass();
     assert_eq!(stage.states(), [Told::Inactive(3, Reason::Changed)]);
     stage.front.ack_inactive(3);
     stage.pass();
     assert_eq!(stage.states(), [Told::Active(4)]);
-    // Another buffer ends it, until it is asked for again.
+    // Another buffer ends sharing until the client requests it again.
     let window = stage.window.surface.clone();
     stage.world.client(stage.client).draw(&window, 5, WINDOW, BLUE);
     window.commit();
@@ -322,13 +322,13 @@ fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowl
     assert_eq!(stage.states(), []);
     stage.share(INK);
     assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(5)], 1));
-    // The same one does not.
+    // A commit of the same buffer does not end sharing.
     window.attach(Some(&stage.canvas.buffer), 0, 0);
     window.damage_buffer(0, 0, 5, 5);
     window.commit();
     stage.pass();
     assert_eq!((stage.states(), stage.shared()), (vec![], 1));
-    // The user does not want it any more.
+    // The user switches front buffers off.
     front_buffer::switch(&mut stage.world.state, false);
     stage.pass();
     assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(5, Reason::Display)], 0));
@@ -336,7 +336,7 @@ fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowl
     stage.front.ack_inactive(5);
     stage.pass();
     assert_eq!(stage.states(), [Told::Active(6)]);
-    // Its object is gone: so is all else.
+    // Destroying the object ends sharing.
     stage.front.destroy();
     stage.pass();
     assert_eq!((stage.shared(), stage.error()), (0, None));
@@ -364,7 +364,7 @@ fn a_screen_that_goes_dark_or_changes_its_mode_or_is_unplugged_shares_nothing() 
     stage.front.ack_inactive(2);
     stage.pass();
     assert_eq!(stage.states(), [Told::Active(3)]);
-    // A picture is taken of it meanwhile.
+    // A screenshot shows the newest pixels.
     stage.canvas.fill(INK, GREEN);
     stage.pass();
     assert_eq!(stage.world.pixel(LEFT + INK.0 + 2, 280 + INK.1 + 2), GREEN);
@@ -421,11 +421,11 @@ fn a_pool_that_is_shrunk_while_it_is_read_is_its_clients_error() {
     stage.renew();
     stage.canvas.file.set_len(0).unwrap();
     assert_eq!(stage.error().map(|(interface, _)| interface), Some("wl_buffer".to_owned()));
-    // An error that answers no request ends a client when it hangs up, as all do who hear of one.
+    // The error answers no request of the client, so the client ends only when it closes its connection.
     stage.world.kill(stage.client);
     stage.pass();
     assert_eq!(stage.shared(), 0);
-    // The others go on.
+    // Other clients continue.
     stage.world.client(other).draw(&window.surface, 9, (60, 60), GREEN);
     window.surface.commit();
     stage.pass();
@@ -493,7 +493,7 @@ fn a_client_that_does_anything_at_any_time_hangs_nobody_and_leaves_nothing() {
         stage.pass();
         assert_eq!(stage.shared(), 0, "seed {seed}");
         assert!(stage.world.client(above).error.is_none());
-        // Nobody is woken for it any more.
+        // The front buffer causes no more wake-ups.
         stage.world.rest();
     }
 }

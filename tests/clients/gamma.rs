@@ -1,4 +1,4 @@
-//! Gamma ramps: one client has a display's, and the display gets its own colours back.
+//! Gamma ramps: one client controls the ramp of a display, and the original ramp is restored afterwards.
 
 use std::io::Write as _;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -87,7 +87,7 @@ fn a_display_without_a_table_fails_who_asks() {
     let control = ask(&mut world, client);
     assert_eq!(told(&mut world, client), ["failed"]);
     control.set_gamma(file(12).as_fd());
-    assert!(told(&mut world, client).is_empty(), "its object does nothing any more");
+    assert!(told(&mut world, client).is_empty(), "the object is inert");
     assert!(!world.client(client).is_gone());
 }
 
@@ -103,7 +103,7 @@ fn a_ramp_is_shown_until_its_client_goes() {
     assert_eq!(world.gamma(), Some(ramp()));
     world.kill(client);
     world.settle();
-    assert_eq!(world.gamma(), None, "colours are as they were");
+    assert_eq!(world.gamma(), None, "the ramp is restored");
 }
 
 #[test]

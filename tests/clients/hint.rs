@@ -1,8 +1,8 @@
-//! An empty desktop says which keys there are, until a window was opened.
+//! The hint on an empty desktop: it lists shortcuts until the first window is opened.
 
 use crate::fixture::{OUTPUT, World};
 
-/// How much is written in the middle of the screen.
+/// Number of bright pixels in the middle of the screen.
 fn ink(world: &World) -> usize {
     let picture = world.picture();
     let row = |y: i32| (y * OUTPUT.0) as usize..((y + 1) * OUTPUT.0) as usize;
@@ -24,5 +24,5 @@ fn an_empty_desktop_says_which_keys_there_are_until_a_window_was_opened() {
     assert_eq!(ink(&world), 0);
     world.kill(client);
     world.rest();
-    assert_eq!(ink(&world), 0, "whoever has opened one knows");
+    assert_eq!(ink(&world), 0, "the hint does not come back");
 }

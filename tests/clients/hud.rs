@@ -1,4 +1,4 @@
-//! Figures of frames: they are seen, change with the frames that are drawn anyway, and keep nobody awake.
+//! The overlay with frame statistics: it changes with frames that are drawn anyway, and causes no frames or wake-ups.
 
 use upbeat_timing::time::Span;
 
@@ -14,7 +14,7 @@ fn world() -> World {
     world
 }
 
-/// The part of the screen that they are in.
+/// The corner of the screen with the overlay.
 fn figures(world: &World) -> Vec<u32> {
     let picture = world.picture();
     let rows = picture.pixels.chunks(picture.width as usize).take(250);
@@ -39,7 +39,7 @@ fn they_are_there_and_gone_by_a_key_and_say_what_was_drawn() {
         world.rest();
     };
     (2..12).for_each(|number| draw(&mut world, number, if number % 2 == 0 { GREEN } else { RED }));
-    assert_ne!(figures(&world), first, "there are more frames");
+    assert_ne!(figures(&world), first, "the figures do not change");
     world.chord(&[KEY_LEFT_SUPER], KEY_F2);
     world.rest();
     assert_eq!(figures(&world), bare);
@@ -55,9 +55,9 @@ fn nothing_is_drawn_for_them_and_nobody_is_woken() {
     let (turns, frames) = (world.turns(), world.output(0).records().last().map(|record| record.frame));
     world.run_for(Span::from_seconds(10), &mut |_| None);
     assert!(world.turns() - turns <= 2, "{} turns", world.turns() - turns);
-    // Who is called back and shows nothing new has no frame drawn.
+    // A commit with a callback but without new content causes no frame.
     for number in 2..8 {
-        // Feedback is answered by a frame.
+        // Presentation feedback would need a frame, so only a callback is requested.
         window.surface.frame(&world.client(client).handle(), number);
         window.surface.commit();
         world.settle();

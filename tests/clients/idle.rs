@@ -1,4 +1,4 @@
-//! Clients that are told when nobody does anything.
+//! `ext-idle-notify` and `idle-inhibit`: notifications about an idle user, and surfaces that prevent them.
 
 use wayland_client::protocol::wl_seat::WlSeat;
 use wayland_client::protocol::wl_surface::WlSurface;
@@ -13,7 +13,7 @@ use upbeat_timing::time::Span;
 use crate::fixture::client::Data;
 use crate::fixture::{ClientIndex, Event, KEY_1, KEY_2, KEY_LEFT_SUPER, World};
 
-/// In these tests, in milliseconds.
+/// Idle timeout in these tests, in milliseconds.
 const TIMEOUT: u32 = 1_000;
 
 impl Dispatch<ExtIdleNotifierV1, ()> for Data {
@@ -46,7 +46,7 @@ impl Dispatch<ExtIdleNotificationV1, ()> for Data {
     }
 }
 
-/// Waits so long, and says what the client was told meanwhile.
+/// Runs the session for this time, and returns the events of the client.
 fn told_in(world: &mut World, client: ClientIndex, millis: i64) -> Vec<String> {
     world.settle();
     world.run_for(Span::from_millis(millis), &mut |_| None);
@@ -100,14 +100,14 @@ fn a_surface_that_is_seen_keeps_the_screen_on_and_one_that_is_not_does_not() {
     let inhibitor = inhibitor(&mut world, player, &window.surface);
     assert_eq!(told_in(&mut world, watcher, 3_000), NOTHING);
     let _of_input = notifier.get_input_idle_notification(TIMEOUT, &seat, &world.client(watcher).handle(), ());
-    assert_eq!(told_in(&mut world, watcher, 3_000), IDLED, "who asks for input alone does not ask who inhibits");
-    // On a workspace that is not seen it does not count. The keys that switch are input like any other.
+    assert_eq!(told_in(&mut world, watcher, 3_000), IDLED, "input idleness ignores inhibitors");
+    // An inhibitor on a hidden workspace does not count. The keys that switch workspaces are input like any other.
     world.chord(&[KEY_LEFT_SUPER], KEY_2);
     assert_eq!(told_in(&mut world, watcher, 900), RESUMED);
     assert_eq!(told_in(&mut world, watcher, 200), ["idled", "idled"]);
     world.chord(&[KEY_LEFT_SUPER], KEY_1);
     assert_eq!(told_in(&mut world, watcher, 900), ["resumed", "resumed"]);
-    assert_eq!(told_in(&mut world, watcher, 5_000), IDLED, "only who asks for input alone");
+    assert_eq!(told_in(&mut world, watcher, 5_000), IDLED, "only the input notification");
     inhibitor.destroy();
     assert_eq!(told_in(&mut world, watcher, 1_100), IDLED);
 }

@@ -1,5 +1,5 @@
-//! Small changes near the hand are written into the picture that is being shown, ahead of the beam: what that is worth, at
-//! every height of the screen, and that no row shows anything but whole and ever newer content.
+//! Small changes near the pointer are written into the buffer on screen, ahead of the beam: their latency at every
+//! height of the screen. Each row shows only whole content, never older than before.
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
@@ -10,34 +10,34 @@ use wayland_client::protocol::wl_shm::Format;
 use crate::fixture::content::Heard;
 use crate::fixture::{ClientIndex, Toplevel, World};
 
-/// The window, and what of it changes: within 200 × 200 pixels around the hand.
+/// Size of the window, and its rectangle that changes: within 200 × 200 pixels around the pointer.
 const WINDOW: (i32, i32) = (220, 160);
 const INK: (i32, i32, i32, i32) = (80, 50, 60, 60);
-/// Between two events of the hand.
+/// Time between two pointer events.
 const SAMPLE: Span = Span::from_millis(1);
-/// From the callback to the commit.
+/// Time from the callback to the commit.
 const COST: Span = Span::from_millis(2);
 const INTERVAL: Span = Span::from_nanos(16_666_667);
-/// While the pacer learns.
+/// The pacer learns in this time.
 const WARM_UP: Span = Span::from_millis(600);
 const MEASURED: Span = Span::from_millis(1_500);
 
-/// A hand, and a client that draws the number of its newest event where it is.
+/// A session whose client draws the number of the newest pointer event at the pointer.
 struct Ink {
     world: World,
     artist: Artist,
 }
 
-/// The hand and the client.
+/// The pointer and the client that draws at it.
 struct Artist {
     client: ClientIndex,
     window: Toplevel,
     corner: (i32, i32),
-    /// When each event happened; they are counted from 1.
+    /// Times of the events, which are counted from 1.
     events: Vec<Instant>,
     cost: Span,
     frames: u32,
-    /// What he draws, and when he will have.
+    /// The number being drawn, and when it will be committed.
     drawing: Option<(u32, Instant)>,
     called: usize,
 }
@@ -61,7 +61,7 @@ impl Ink {
         Ink { world, artist }
     }
 
-    /// Lets the hand move and the client draw for so long.
+    /// Moves the pointer and lets the client draw for `span`.
     fn run(&mut self, span: Span) {
         let Ink { world, artist } = self;
         world.run_for(span, &mut |world| Some(artist.act(world)));
@@ -76,7 +76,8 @@ impl Ink {
         self.world.output(0).in_place().counts()
     }
 
-    /// Every sample of the probe after the client is known: of one number each, and none older than the one before.
+    /// The samples of the probe in `span`, with their numbers. Each shows one number, none older than the number
+    /// before.
     fn samples(&mut self, span: Span) -> Vec<(LoggedSample, u32)> {
         let log = self.probe();
         self.run(span);
@@ -94,7 +95,7 @@ impl Ink {
 }
 
 impl Artist {
-    /// An event: the hand is where it changes things.
+    /// Moves the pointer slightly in the rectangle that changes.
     fn sample(&mut self, world: &mut World) {
         self.events.push(world.now());
         let tremble = f64::from(self.events.len() as u32 % 3);
@@ -119,7 +120,7 @@ impl Artist {
         self.window.surface.commit();
     }
 
-    /// What is due now; when there is more.
+    /// Does the actions that are due. Returns the time of the next.
     fn act(&mut self, world: &mut World) -> Instant {
         let now = world.now();
         if self.drawing.is_some_and(|(_, done)| done <= now)
@@ -145,7 +146,7 @@ fn median(mut spans: Vec<Span>) -> Span {
     spans[spans.len() / 2]
 }
 
-/// The medians from event to row and of the age of what is lit, and the largest age.
+/// The median time from an event to its row, and the median age of rows when lit.
 fn figures(ink: &mut Ink) -> (Span, Span) {
     ink.run(WARM_UP);
     let first = ink.artist.events.len() as u32 + 1;
@@ -172,7 +173,7 @@ fn event_to_row_is_the_same_at_every_height_and_far_below_that_of_whole_pictures
         assert!(row <= bound, "{row} at {top}");
         assert!(age <= COST + Span::from_millis(3), "{age} at {top}");
         assert!(row <= whole_row && age <= whole_age);
-        // What the beam needs to get there is what is saved, less what a whole picture takes more.
+        // The time that the beam needs to reach the row is saved, less the extra cost of composing a whole frame.
         let way = Span::from_millis(16).scale(i64::from(top + INK.1), 720);
         assert!(whole_age - age >= way - Span::from_millis(1), "{whole_age} and {age} at {top}");
         let counts = with.counts();
@@ -189,7 +190,7 @@ fn feedback_has_the_time_of_the_row_and_the_next_callback_comes_for_the_next_row
     ink.run(Span::from_millis(300));
     let lights: Vec<Instant> = std::iter::from_fn(|| log.pop()).map(|sample| sample.light).collect();
     let told: Vec<Instant> = (1..=ink.artist.frames).filter_map(|frame| light_of(&mut ink, frame)).collect();
-    // The last may be on its way.
+    // Feedback of the last commit may be missing.
     let known = lights.iter().filter(|light| told.contains(light)).count();
     assert!(lights.len() > 15 && known + 2 >= lights.len(), "{known} of {}", lights.len());
     for pair in told.windows(2) {
@@ -212,25 +213,25 @@ fn what_is_far_from_the_hand_or_below_another_window_or_paced_by_the_refresh_is_
     let mut ink = Ink::new(280, true);
     ink.run(WARM_UP);
     assert!(written(&mut ink) > 8);
-    // The hand is elsewhere.
+    // The pointer moves away.
     ink.artist.corner = (700, 20);
-    assert!(written(&mut ink) <= 1, "what is under way");
+    assert!(written(&mut ink) <= 1, "more than the write in progress");
     ink.artist.corner = (400, 280);
     assert!(written(&mut ink) > 8);
-    // Something lies above.
+    // A window is placed above.
     ink.world.open("above", 40, 40);
     ink.world.put("above", (400 + INK.0 + 10, 280 + INK.1 + 10));
     ink.world.rest();
-    assert!(written(&mut ink) <= 1, "what is under way");
+    assert!(written(&mut ink) <= 1, "more than the write in progress");
     ink.world.put("above", (0, 0));
     ink.world.rest();
     assert!(written(&mut ink) > 8);
     in_place::switch(&mut ink.world.state, false);
-    assert!(written(&mut ink) <= 1, "what is under way");
+    assert!(written(&mut ink) <= 1, "more than the write in progress");
     in_place::switch(&mut ink.world.state, true);
     ink.world.state.outputs.rules_mut().set_default(upbeat_timing::pacing::PacingWish::Vsync);
     ink.world.state.outputs.rules_mut().changed();
-    assert!(written(&mut ink) <= 1, "paced as for comparison");
+    assert!(written(&mut ink) <= 1, "more than the write in progress");
 }
 
 #[test]
@@ -244,7 +245,7 @@ fn while_others_move_no_older_picture_follows_a_newer_one() {
         let mut frame = 0;
         let Ink { world, artist } = &mut ink;
         world.run_for(MEASURED, &mut |world| {
-            // It draws for every refresh, so that every refresh has a whole picture.
+            // The other client draws for every refresh, so that every refresh composes a whole frame.
             if frame == 0 || world.client(other).heard(Heard::Called(frame)) {
                 frame += 1;
                 world.client(other).draw(&window.surface, frame, (60, 60), frame);
@@ -259,9 +260,9 @@ fn while_others_move_no_older_picture_follows_a_newer_one() {
             assert!(number >= last, "{last} was seen before {number}");
             last = number;
         }
-        assert!(frame > 80, "the other had {frame} frames");
+        assert!(frame > 80, "the other client had {frame} frames");
         println!("at {top}: {:?}", ink.counts());
         assert_eq!(ink.counts().torn, 0);
-        assert!(top < 200 || ink.counts().lit > 60, "between pictures there is room: {:?}", ink.counts());
+        assert!(top < 200 || ink.counts().lit > 60, "too few writes between frames: {:?}", ink.counts());
     }
 }

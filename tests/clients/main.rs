@@ -1,5 +1,5 @@
-//! Real Wayland clients against the whole shell, over socket pairs in one thread. Nothing runs by itself: time is
-//! what a test says, and the world moves when a test calls `settle`.
+//! Real Wayland clients against the whole shell, over socket pairs in one thread. Nothing runs by itself: the test sets
+//! the time, and requests and events are delivered when it calls `settle`.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 

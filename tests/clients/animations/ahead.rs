@@ -1,5 +1,5 @@
-//! Frames of motion that are rendered ahead of their refreshes: right for their own time, and gone when something makes them
-//! wrong.
+//! Animation frames that are rendered ahead of their refreshes: each is right for its own display time and is
+//! superseded when a change makes it wrong.
 
 use std::sync::mpsc;
 
@@ -9,17 +9,16 @@ use upbeat::backend::headless::OutputOptions;
 use upbeat::render::{Fault, Renderer};
 use upbeat_timing::defaults::ANIMATION;
 
-/// Frames that may be rendered ahead.
 pub(super) const AHEAD: u8 = 4;
-/// Refreshes in 1000 s of a slow display: there is time to look at what happens within one.
+/// Refreshes in 1000 s (mHz) of a slow display, so that a test has time to look inside one refresh.
 pub(super) const SLOW: u32 = 30_000;
 
-/// The display holds up to `queue` frames itself.
+/// A world that renders ahead, on a display whose own queue holds up to `queue` frames.
 pub(super) fn ahead_by(renderer: Renderer, refresh: u32, queue: usize, animations: Animations) -> World {
     ahead_on(renderer, refresh, OutputOptions { queue, ..OutputOptions::default() }, animations)
 }
 
-/// The same on a display of which more is said, and which has what it takes.
+/// As [`ahead_by`], with more options of the display. It gets enough buffers and a cursor plane.
 pub(super) fn ahead_on(renderer: Renderer, refresh: u32, options: OutputOptions, animations: Animations) -> World {
     let (cursor_plane, buffers) = (Some((64, 64)), 3 + usize::from(AHEAD));
     let options = OutputOptions { buffers, cursor_plane, ..options };
@@ -28,20 +27,19 @@ pub(super) fn ahead_on(renderer: Renderer, refresh: u32, options: OutputOptions,
     set_up(world, animations)
 }
 
-/// With frames rendered ahead.
 fn animated_ahead(animations: Animations) -> World {
     ahead_by(Renderer::pixman().unwrap(), REFRESH, OutputOptions::default().queue, animations)
 }
 
-/// The same with a display that holds such frames itself.
+/// As [`animated_ahead`], and the display itself holds the frames rendered ahead.
 fn presented_ahead(animations: Animations) -> World {
     ahead_by(Renderer::pixman().unwrap(), REFRESH, usize::from(AHEAD), animations)
 }
 
-/// What OpenGL ES takes for a frame.
+/// OpenGL ES draws a frame in this time.
 const DRAW: Span = Span::from_millis(5);
 
-/// Both, with OpenGL ES on its own thread; none where there is no OpenGL ES.
+/// Both kinds of world, drawn by OpenGL ES on its own thread. Empty without OpenGL ES.
 fn ahead_by_gles(animations: Animations) -> impl Iterator<Item = World> {
     let queues = [OutputOptions::default().queue, usize::from(AHEAD)];
     queues.into_iter().filter_map(move |queue| {
@@ -55,7 +53,7 @@ pub(super) fn records(world: &World) -> impl Iterator<Item = &FrameRecord> {
     world.state.outputs.states().next().unwrap().records().iter()
 }
 
-/// The frames that were rendered ahead of their refreshes, and were shown.
+/// The frames that were rendered ahead of their refreshes and shown.
 pub(super) fn ahead(world: &World) -> Vec<FrameRecord> {
     records(world).filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some()).copied().collect()
 }
@@ -77,15 +75,15 @@ fn runs_ahead(world: &World) {
     let ahead = ahead(world);
     assert!(ahead.len() > 5, "only {} frames", ahead.len());
     let runs_ahead = |pair: &[FrameRecord]| pair[1].composed < pair[0].presented;
-    assert!(ahead.windows(2).any(runs_ahead), "each was made after the one before was shown");
+    assert!(ahead.windows(2).any(runs_ahead), "each frame was composed only after the last was shown");
     for pair in ahead.windows(2) {
         assert!(pair[1].target > pair[0].target && pair[1].sequence > pair[0].sequence, "{pair:?}");
     }
-    // None is shown before its time.
+    // No frame is shown before its time.
     assert!(ahead.iter().all(|record| record.sequence >= record.due_sequence));
 }
 
-/// Lets a window be maximised until frames of that are rendered ahead.
+/// Maximises a new window and waits until frames of that animation were rendered ahead.
 pub(super) fn maximise(world: &mut World) -> (ClientIndex, Toplevel) {
     let (client, window) = open(world, RED);
     world.rest();
@@ -105,7 +103,8 @@ fn moves() -> Animations {
 fn a_window_that_opens_is_rendered_ahead_from_its_first_move_on() {
     let mut world = ahead_by(Renderer::pixman().unwrap(), SLOW, usize::from(AHEAD), fades());
     let opened = world.now();
-    // It asks for nothing: one that wants to be called back may draw, and what is rendered meanwhile would be wrong.
+    // The client requests no frame callback: after a callback it might draw, which would make the frames rendered ahead
+    // wrong.
     let client = world.connect();
     let _window = world.open_in(client, "a", SIZE.0, SIZE.1);
     let of_it = |world: &World| records(world).filter(|record| record.latched > opened).copied().collect::<Vec<_>>();
@@ -127,7 +126,7 @@ fn input_supersedes_what_the_display_holds() {
 
 #[test]
 fn input_supersedes_even_the_frame_that_the_display_shows_next() {
-    // The budget of the moment may be another than when the frame was recorded.
+    // The compose budget may have changed since the frame was recorded.
     const TOLERANCE: Span = Span::from_millis(2);
     let mut world = ahead_by(Renderer::pixman().unwrap(), SLOW, usize::from(AHEAD), lasting(8));
     let _window = maximise(&mut world);
@@ -143,7 +142,7 @@ fn input_supersedes_even_the_frame_that_the_display_shows_next() {
     });
     for stale in ahead(&world).iter().filter(|record| record.latched < pressed && record.presented > Some(pressed)) {
         let was_final = stale.submit_by - stale.compose_budget - TOLERANCE;
-        assert!(was_final <= pressed, "it could have been taken back for {:?}: {stale:?}", was_final - pressed);
+        assert!(was_final <= pressed, "it could have been superseded for {:?}: {stale:?}", was_final - pressed);
     }
 }
 
@@ -152,12 +151,12 @@ fn input_supersedes_what_another_thread_rendered_ahead() {
     ahead_by_gles(moves()).for_each(supersedes);
 }
 
-/// How many frames are chosen ahead and not drawn.
+/// How many frames are latched ahead but not drawn.
 fn recorded(world: &World) -> usize {
     world.state.outputs.states().map(upbeat::output::OutputState::recorded_ahead).sum()
 }
 
-/// Motion that lasts longer than whatever a test does meanwhile.
+/// Motion that outlasts each step of a test.
 pub(super) fn lasting(seconds: i64) -> Animations {
     let style = Style::Easing { duration: Span::from_seconds(seconds), curve: CubicBezier::LINEAR };
     Animations { place: Some(style), ..Animations::default() }
@@ -165,7 +164,7 @@ pub(super) fn lasting(seconds: i64) -> Animations {
 
 #[test]
 fn frames_ahead_are_recorded_while_one_is_drawn() {
-    // Fast enough that every frame is another.
+    // The motion is fast enough that every frame differs.
     for mut world in ahead_by_gles(lasting(3)) {
         let _window = maximise(&mut world);
         let (gate, go) = mpsc::channel::<Span>();
@@ -175,14 +174,14 @@ fn frames_ahead_are_recorded_while_one_is_drawn() {
             is_drawing && recorded(world) >= usize::from(ANIMATION.run_ahead)
         });
         world.key(KEY_A, true);
-        assert_eq!(recorded(&world), 0, "what was recorded is wrong, and goes at once");
+        assert_eq!(recorded(&world), 0, "recorded frames are stale and dropped at once");
         let pressed = world.now();
         drop(gate);
         world.until("a fresh frame", |world| {
             records(world).any(|record| record.latched > pressed && record.presented.is_some())
         });
         let fresh = records(&world).find(|record| record.latched > pressed).unwrap();
-        assert_ne!(fresh.pacing, Pacing::Ahead, "the first one after it is made just in time");
+        assert_ne!(fresh.pacing, Pacing::Ahead, "the first frame after the key is made just in time");
         world.until("frames ahead", |world| ahead(world).iter().any(|record| record.latched > pressed));
     }
 }
@@ -193,14 +192,14 @@ fn supersedes(mut world: World) {
     let pressed = world.now();
     world.until("the end", |world| world.state.outputs.states().all(|output| !output.conductor().output().is_needed()));
     world.rest();
-    // The one on its way to light, and the one that stays in case a fresh one is late.
+    // Two stale frames may be shown: the frame in flight, and the frame kept in case the fresh frame is late.
     let before =
         ahead(&world).iter().filter(|record| record.latched < pressed && record.presented > Some(pressed)).count();
-    assert!(before <= 2, "{before} frames that did not know of the key were shown after it");
+    assert!(before <= 2, "{before} frames latched before the key were shown after it");
     let fresh = records(&world).find(|record| record.latched > pressed).unwrap();
-    assert_ne!(fresh.pacing, Pacing::Ahead, "the first one after it is made just in time");
-    assert!(world.picture().pixels.iter().all(|pixel| pixel & 0x00ff_ffff == RED), "something stale is left");
-    assert!(ahead(&world).last().unwrap().latched > pressed, "and when all is calm, frames are rendered ahead again");
+    assert_ne!(fresh.pacing, Pacing::Ahead, "the first frame after the key is made just in time");
+    assert!(world.picture().pixels.iter().all(|pixel| pixel & 0x00ff_ffff == RED), "stale pixels are left");
+    assert!(ahead(&world).last().unwrap().latched > pressed, "without input, frames are rendered ahead again");
 }
 
 #[test]
@@ -212,10 +211,10 @@ fn what_a_client_shows_while_its_window_moves_is_not_late() {
         world.until("light", |world| world.client(client).light(3).is_some());
         let is_stale = |record: &&FrameRecord| record.latched < committed && record.presented > Some(committed);
         let stale = ahead(&world).iter().filter(is_stale).count();
-        assert!(stale <= 2, "{stale} frames without it came first");
+        assert!(stale <= 2, "{stale} frames without the commit came first");
         world.rest();
         let picture = world.picture();
-        assert!(picture.pixels.iter().all(|pixel| pixel & 0x00ff_ffff == GREEN), "something stale is left");
+        assert!(picture.pixels.iter().all(|pixel| pixel & 0x00ff_ffff == GREEN), "stale pixels are left");
     }
 }
 
@@ -230,14 +229,14 @@ fn what_the_display_holds_is_shown_however_long_we_are_held_up() {
     let held_up = world.now();
     world.oversleep(Span::from_millis(45));
     let over = world.now();
-    world.until("what came of it", |world| records(world).any(|record| record.presented > Some(over)));
+    world.until("a frame after the sleep", |world| records(world).any(|record| record.presented > Some(over)));
     let meanwhile: Vec<_> =
         ahead(&world).into_iter().filter(|it| it.presented > Some(held_up) && it.presented < Some(over)).collect();
-    // As many as it held, however long it was.
+    // The display shows the frames that it holds, however long the compositor sleeps.
     assert!(meanwhile.len() >= 2, "{meanwhile:?}");
     for pair in meanwhile[..meanwhile.len().min(3)].windows(2) {
         assert_eq!(pair[1].sequence.unwrap(), pair[0].sequence.unwrap() + 1, "a refresh had no frame");
-        assert_eq!(pair[1].sequence, pair[1].due_sequence, "each in its own refresh");
+        assert_eq!(pair[1].sequence, pair[1].due_sequence, "each frame in its own refresh");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Windows that go: they are seen until they have faded, and what they held comes back then.
+//! Windows that close: they are seen until they have faded, and their buffers are released then.
 
 use super::*;
 
@@ -15,9 +15,9 @@ fn a_window_that_goes_is_seen_until_it_has_faded_and_its_buffer_comes_back_then(
     world.until("a frame of the snapshot", |world| {
         world.state.shell.ghosts().len() == 1 && world.pixel(640, 360) < GREEN
     });
-    assert!(!world.client(client).heard(Heard::Released(1)), "it is still seen");
+    assert!(!world.client(client).heard(Heard::Released(1)), "the buffer is still shown");
     let hit = upbeat::output::scene_on_screen_hit(&world.state, (640.0, 360.0).into());
-    assert_eq!(hit, None, "it takes no input");
+    assert_eq!(hit, None, "a fading window takes no input");
     world.until("the end", |world| world.state.shell.ghosts().is_empty());
     world.rest();
     assert!(world.client(client).heard(Heard::Released(1)));
@@ -34,7 +34,7 @@ fn a_window_that_goes_is_seen_until_it_has_faded_and_its_buffer_comes_back_then(
     world.client(client).answer_newest();
     draw(&mut world, client, &window, 2, SIZE, RED);
     world.rest();
-    assert_eq!(world.pixel(640, 360), RED, "and it can come back");
+    assert_eq!(world.pixel(640, 360), RED, "the window can be mapped again");
 }
 
 #[test]
@@ -49,14 +49,14 @@ fn a_window_whose_client_dies_fades_too() {
         seen += usize::from((1..GREEN).contains(&world.pixel(640, 360)));
         world.state.shell.ghosts().is_empty()
     });
-    assert!(seen > 0, "it was gone at once");
+    assert!(seen > 0, "the window did not fade");
     world.rest();
     assert_eq!(world.pixel(640, 360), 0);
 }
 
 #[test]
 fn a_window_that_comes_back_before_it_is_gone_goes_on_from_there() {
-    // So long that there is time to bring it back.
+    // The fade is long enough to map the window again before it ends.
     let mut world = animated(fades_for(DURATION * 4));
     let (client, window) = open(&mut world, GREEN);
     world.rest();
@@ -71,7 +71,7 @@ fn a_window_that_comes_back_before_it_is_gone_goes_on_from_there() {
     world.rest();
     let levels: Vec<f64> = frames(&world, &log).iter().map(|frame| f64::from(frame.middle() >> 8)).collect();
     assert!(world.state.shell.ghosts().is_empty());
-    assert!(levels.iter().all(|level| *level > 0.0), "it was gone in between: {levels:?}");
+    assert!(levels.iter().all(|level| *level > 0.0), "it vanished in between: {levels:?}");
     assert_eq!(levels.last(), Some(&255.0));
 }
 
@@ -88,5 +88,5 @@ fn an_output_that_goes_dark_takes_what_is_going_with_it() {
     upbeat::output::power::set(&mut world.state, output, false);
     world.turn();
     assert!(world.state.shell.ghosts().is_empty());
-    assert!(world.client(client).heard(Heard::Released(1)), "nobody will see it end");
+    assert!(world.client(client).heard(Heard::Released(1)), "the fade cannot be seen");
 }

@@ -1,8 +1,8 @@
-//! A display that shows a frame late now and then: what waits behind it keeps its refreshes.
+//! A display that sometimes shows a frame late: the frames queued behind it still get their own refreshes.
 //!
 //! ```text
 //!  refresh      k     k+1    k+2    k+3
-//!  on screen    ·  ✗  k      k+2    k+3        k+1 gave way
+//!  on screen    ·  ✗  k      k+2    k+3        k+1 was superseded
 //! ```
 
 use super::ahead::{AHEAD, SLOW, ahead, ahead_on, lasting, maximise, records};
@@ -12,7 +12,7 @@ use upbeat::backend::headless::fault::FaultScript;
 use upbeat::render::Renderer;
 use upbeat_timing::record::{Lost, Outcome};
 
-/// Flips that are held up, the first of them and how many frames apart: time enough to be as far ahead as before.
+/// Number of flips held up, the frame of the first, and the frames between two: enough to run as far ahead again.
 const FAULTS: u64 = 7;
 const FIRST: u64 = 20;
 const APART: u64 = 10;
@@ -33,7 +33,7 @@ fn frames_that_wait_behind_a_late_one_are_shown_in_their_own_refreshes() {
     let is_right = |record: &&FrameRecord| record.sequence == record.due_sequence;
     let late = shown.len() - shown.iter().filter(is_right).count();
     assert!(late <= FAULTS as usize + 2, "{late} of {} were late", shown.len());
-    // Not one frame less is made ahead for each.
+    // A late flip must not reduce how far ahead the next frames are rendered.
     let far = |record: &FrameRecord| record.present - record.composed.unwrap() > record.interval * 3;
     for some in shown[FIRST as usize..].chunks_exact(APART as usize) {
         assert!(some.iter().filter(|record| far(record)).count() > some.len() / 2, "{some:#?}");

@@ -1,4 +1,4 @@
-//! The session is locked while frames wait that were rendered ahead: none of them is seen any more.
+//! The session is locked while frames rendered ahead wait: none of these frames is shown after the lock.
 
 use super::ahead::{AHEAD, SLOW, ahead_by, lasting, maximise};
 use super::*;
@@ -6,10 +6,11 @@ use crate::fixture::gles;
 use crate::lock::Locker;
 use upbeat::render::Renderer;
 
-/// What OpenGL ES takes for a frame.
+/// OpenGL ES draws a frame in this time.
 const DRAW: Span = Span::from_millis(5);
 
-/// What is seen of a red window that is on its way, after its session was locked with blue while so many frames were ready.
+/// Locks the session with blue while a red window moves and `ready` frames wait: no red pixel is shown after the first
+/// blue.
 fn is_locked(mut world: World, ready: usize) {
     let _window = maximise(&mut world);
     world.until("frames ahead", |world| {
@@ -31,7 +32,7 @@ fn is_locked(mut world: World, ready: usize) {
 
 #[test]
 fn frames_that_were_rendered_ahead_are_not_seen_after_the_lock() {
-    // So many buffers are left beside those on screen and in flight.
+    // Only two buffers are left beside the buffers on screen and in flight.
     is_locked(ahead_by(Renderer::pixman().unwrap(), SLOW, 0, lasting(8)), 2);
 }
 

@@ -1,4 +1,4 @@
-//! Windows that appear, go and change their place by themselves: every frame is right for its own time.
+//! Windows that open, close and change their geometry with an animation: every frame is right for its own display time.
 
 mod ahead;
 mod going;
@@ -22,9 +22,9 @@ use upbeat_timing::pacing::Pacing;
 use upbeat_timing::record::FrameRecord;
 use upbeat_timing::time::{Instant, Span};
 
-/// How long motion takes here: a dozen frames and more, also where some are late.
+/// Duration of an animation: at least a dozen frames, even where some are late.
 const DURATION: Span = Span::from_millis(400);
-/// The share of its size that a window grows from.
+/// A window opens from this fraction of its size.
 const SMALL: f64 = 0.5;
 const SIZE: (i32, i32) = (400, 300);
 fn spring(swings: f64) -> Style {
@@ -52,7 +52,6 @@ fn fades_for(duration: Span) -> Animations {
     Animations { open: fade, close: fade, ..Animations::default() }
 }
 
-/// Opens a window of one colour in the middle of the screen.
 fn open(world: &mut World, colour: Colour) -> (ClientIndex, Toplevel) {
     world.open_filled("a", SIZE, colour)
 }
@@ -63,12 +62,12 @@ fn draw(world: &mut World, client: ClientIndex, window: &Toplevel, number: u32, 
     world.settle();
 }
 
-/// The middle row of the screen.
+/// Records the middle row of the screen.
 fn row(world: &mut World) -> ProbeLog {
     world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1))
 }
 
-/// What a frame was made for, and the row of pixels that it showed.
+/// A frame's target time and the row of pixels that it showed.
 struct Frame {
     present: Instant,
     interval: Span,
@@ -76,7 +75,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Where something that is not black begins and ends.
+    /// The first column that is not black, and the column after the last.
     fn edges(&self) -> Option<(i32, i32)> {
         let lit = |pixel: &u32| *pixel & 0x00ff_ffff != 0;
         let left = self.pixels.iter().position(lit)?;
@@ -88,7 +87,7 @@ impl Frame {
     }
 }
 
-/// The frames that were seen, by what the compositor says that each was made for.
+/// The frames shown, each with the target time from the compositor's record.
 fn frames(world: &World, log: &ProbeLog) -> Vec<Frame> {
     let output = world.state.outputs.states().next().unwrap();
     let frame = |LoggedSample { refresh, pixels, .. }: LoggedSample| {
@@ -102,7 +101,7 @@ fn share(frame: &Frame, start: Instant, duration: Span) -> f64 {
     (frame.present.since(start).as_seconds_f64() / duration.as_seconds_f64()).clamp(0.0, 1.0)
 }
 
-/// Opens a window, and holds every frame against the time that it was made for.
+/// Opens a window and compares the geometry in each frame with the frame's target time.
 fn opens_rightly(mut world: World, duration: Span) -> World {
     let log = row(&mut world);
     let opened = world.now();
@@ -110,7 +109,8 @@ fn opens_rightly(mut world: World, duration: Span) -> World {
     world.rest();
     let frames: Vec<Frame> = frames(&world, &log).into_iter().filter(|frame| frame.edges().is_some()).collect();
     assert!(frames.len() > 5, "only {} frames", frames.len());
-    // It moves from the frame before the first that has it, or a refresh later where frames are rendered ahead.
+    // The animation starts at the refresh before the window's first frame, or later by the start delay with frames
+    // ahead.
     let first = records(&world).find(|record| record.latched > opened).unwrap();
     let waits = if world.state.outputs.frames_ahead() > 0 { i64::from(START_DELAY) } else { 0 };
     let start = first.present - first.interval + first.interval * waits;
@@ -123,7 +123,7 @@ fn opens_rightly(mut world: World, duration: Span) -> World {
         assert!((red - 255.0 * share).abs() <= 2.0, "{red} at {share}");
     }
     let last = frames.last().unwrap();
-    assert_eq!((last.edges(), last.middle()), (Some((440, 840)), RED), "it ends as what it is");
+    assert_eq!((last.edges(), last.middle()), (Some((440, 840)), RED), "it ends at its own size");
     world
 }
 
@@ -179,7 +179,7 @@ fn what_has_settled_asks_for_no_frame() {
     drop((client, window));
 }
 
-/// So slow that nothing is settled while a test looks.
+/// Animations so slow that none ends while a test looks.
 fn slow() -> Animations {
     let curve = CubicBezier::LINEAR;
     let fade = Some(Fade { style: Style::Easing { duration: Span::from_seconds(1_000), curve }, scale: SMALL });
@@ -192,15 +192,15 @@ fn the_pointer_meets_a_window_where_it_is_seen() {
     let (_client, _window) = open(&mut world, RED);
     world.until("light", |world| records(world).any(|record| record.presented.is_some() && record.damage > 0));
     world.until("the window", |world| hit(world, 640.0, 360.0).is_some());
-    // Half its size, about its middle: from 540 to 740, and from 285 to 435.
+    // The window is half its size, about its centre: from 540 to 740, and from 285 to 435.
     let (x, y) = hit(&world, 640.0, 360.0).unwrap();
     assert!((x - 200.0).abs() < 1.0 && (y - 150.0).abs() < 1.0, "({x}, {y}) of the surface");
     let (x, y) = hit(&world, 545.0, 290.0).unwrap();
     assert!((x - 10.0).abs() < 1.0 && (y - 10.0).abs() < 1.0, "({x}, {y}) of the surface");
-    assert_eq!(hit(&world, 500.0, 360.0), None, "it is not there yet");
+    assert_eq!(hit(&world, 500.0, 360.0), None, "the window does not reach there yet");
 }
 
-/// The point of the surface that is seen at (x, y).
+/// The surface-local point that is seen at (x, y).
 fn hit(world: &World, x: f64, y: f64) -> Option<(f64, f64)> {
     let point = (x, y).into();
     let (surface, origin) = upbeat::output::scene_on_screen_hit(&world.state, point)?;
@@ -220,9 +220,9 @@ fn what_is_below_a_window_that_becomes_fullscreen_is_seen_until_it_is() {
     let size = world.client(client).answer_newest().unwrap();
     draw(&mut world, client, &window, 2, size, RED);
     world.until("the middle", |world| world.pixel(300, 360) == RED);
-    assert_eq!(world.pixel(2, 700), BLUE, "it is not there yet");
+    assert_eq!(world.pixel(2, 700), BLUE, "the window does not reach there yet");
     world.rest();
-    // The cursor is in the first rows.
+    // The cursor is in the first rows: skip them.
     let below = &world.picture().pixels[(OUTPUT.0 * 100) as usize..];
     assert!(below.iter().all(|pixel| pixel & 0x00ff_ffff == RED));
 }

@@ -1,8 +1,8 @@
-//! Windows that change their place: they move as their spring does, also where it is turned round.
+//! Windows that change their geometry: they move as their spring does, even when it is reversed half-way.
 
 use super::*;
 
-/// The edges of the window, frame by frame, while it is maximised and sent back in the middle.
+/// The edges of the window in each frame, while it is maximised and then restored half-way.
 fn interrupted(style: Style) -> (Vec<Frame>, Instant) {
     let mut world = animated(Animations { place: Some(style), ..Animations::default() });
     let (client, window) = open(&mut world, RED);
@@ -29,18 +29,18 @@ fn unmaximising_in_the_middle_of_maximising_keeps_place_and_velocity() {
     let (frames, turned) = interrupted(spring(1.0));
     let left: Vec<(Instant, f64)> =
         frames.iter().map(|frame| (frame.present, f64::from(frame.edges().unwrap().0))).collect();
-    assert!(left.iter().all(|(_, left)| *left > 0.0), "it turns before it is there");
-    assert_eq!(left.last().unwrap().1, 440.0, "and ends where it was");
+    assert!(left.iter().all(|(_, left)| *left > 0.0), "it reverses before it arrives");
+    assert_eq!(left.last().unwrap().1, 440.0, "it ends at its old geometry");
     let velocity = |pair: &[(Instant, f64)]| (pair[1].1 - pair[0].1) / pair[1].0.since(pair[0].0).as_seconds_f64();
     let after: Vec<_> = left.iter().filter(|(at, _)| *at >= turned).copied().collect();
-    assert!(velocity(&after[..2]) < 0.0, "it goes on in its direction at first: {after:?}");
-    // A critically damped spring of 1 Hz that is turned round at full speed, 440 pixels apart, accelerates by at most
+    assert!(velocity(&after[..2]) < 0.0, "it keeps its direction at first: {after:?}");
+    // A critically damped spring of 1 Hz that is reversed at full speed, 440 pixels apart, accelerates by at most
     // ω²·d + 2ω·v, with v < ω·d/e.
     let most = std::f64::consts::TAU.powi(2) * 440.0 * 2.0;
     for three in left.windows(3) {
         let (before, after) = (velocity(&three[..2]), velocity(&three[1..]));
         let time = three[2].0.since(three[0].0).as_seconds_f64() / 2.0;
-        // Edges are whole pixels: each velocity is wrong by up to one of them per frame.
+        // Edges are whole pixels, so each velocity is wrong by up to one pixel per frame.
         let rounding = 2.0 / three[1].0.since(three[0].0).as_seconds_f64().min(time);
         assert!((after - before).abs() <= most * time + rounding, "{before} then {after}: {left:?}");
     }

@@ -1,9 +1,9 @@
-//! A renderer that takes longer than a refresh: what was finished before something changed is shown rather than nothing.
+//! A renderer that takes longer than a refresh: a stale finished frame is shown rather than none.
 //!
 //! ```text
 //!  refresh        k        k+1       k+2       k+3       k+4
 //!  rendering          ┊▓▓▓ fresh ▓▓▓▓▓┊
-//!  on screen      k        k+1       (k+2)     –         k+4'        k+1 was in flight when the key went down, k+2 stale
+//!  on screen      k        k+1       (k+2)     –         k+4'        k+1 was in flight at the key press, k+2 is stale
 //!                      ▲ key
 //! ```
 
@@ -12,26 +12,26 @@ use super::*;
 use crate::fixture::gles;
 use upbeat::backend::headless::OutputOptions;
 
-/// The interval of a display of [`SLOW`].
+/// Refresh interval of a [`SLOW`] display.
 const INTERVAL: Span = Span::from_millihertz(SLOW);
-/// Frames that are slow before: more than the quick ones after them, so that slow is what they usually are.
+/// Slow frames at the start: more than the quick frames after them, so that the estimate of the render time stays high.
 const USUAL: usize = 30;
-/// Frames after which all that wait are for one refresh after another.
+/// This many waiting frames in a row must be for successive refreshes.
 const IN_A_ROW: usize = 3;
 
 fn shown(world: &World) -> usize {
     records(world).filter(|record| record.presented.is_some()).count()
 }
 
-/// The frames of our own that a key made stale and that were shown all the same, and the one that was on screen before, by
-/// their numbers on the display.
+/// Display sequence numbers of the frame on screen at a key press and of the frames made stale by it but still shown.
+/// `None` without OpenGL ES.
 fn stale_after_a_key(queue: usize) -> Option<Vec<u64>> {
     let mut world = ahead_by(gles()?, SLOW, queue, lasting(8));
     world.drawing_takes(INTERVAL * 6 / 5);
     let _window = maximise(&mut world);
-    world.until("frames that are usually slow", |world| ahead(world).len() > USUAL);
+    world.until("enough slow frames", |world| ahead(world).len() > USUAL);
     world.drawing_takes(Span::ZERO);
-    world.until("frames that wait for one refresh after another", |world| {
+    world.until("frames that wait for successive refreshes", |world| {
         let newest: Vec<_> = ahead(world).into_iter().rev().take(IN_A_ROW).collect();
         let waited = |record: &FrameRecord| record.present - record.composed.unwrap() > record.interval * 2;
         newest.iter().all(waited) && newest.windows(2).all(|pair| pair[0].target == pair[1].target.next())
@@ -56,7 +56,7 @@ fn stale_after_a_key(queue: usize) -> Option<Vec<u64>> {
 fn what_was_finished_before_a_key_is_shown_where_a_fresh_frame_would_be_too_late() {
     for queue in [OutputOptions::default().queue, usize::from(AHEAD)] {
         let Some(shown) = stale_after_a_key(queue) else { return };
-        // The one on screen, the one in flight, the one that stays: each in the refresh after the one before.
+        // The frame on screen, the frame in flight and the frame kept as insurance are shown in successive refreshes.
         let in_a_row = shown.windows(2).all(|pair| pair[1] == pair[0] + 1);
         assert!(shown.len() == 3 && in_a_row, "{queue} in the display: {shown:?}");
     }

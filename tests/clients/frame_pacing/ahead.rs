@@ -1,4 +1,4 @@
-//! Targets, and the refreshes that show what was drawn for them.
+//! Targets, and the refreshes that show the frames drawn for them.
 
 use super::stage::{Stage, on_the_grid, refreshes_late};
 use crate::fixture::content::Heard;
@@ -29,10 +29,10 @@ fn requests_are_answered_at_once_while_there_is_room() {
     let targets = stage.world.client(stage.client).targets();
     assert_eq!(targets.len(), 3, "{targets:?}");
     on_the_grid(&targets);
-    // A frame that reaches the screen makes room for another.
+    // A frame that reaches the screen makes room for another target.
     targets.iter().for_each(|target| stage.frame(target));
     let client = stage.client;
-    stage.world.until("the other targets", |world| world.client(client).targets().len() == 5);
+    stage.world.until("all five targets", |world| world.client(client).targets().len() == 5);
     on_the_grid(&stage.world.client(client).targets());
 }
 
@@ -49,7 +49,7 @@ fn every_frame_is_shown_at_its_own_refresh() {
             shown.push((target.id, at.map(|at| refreshes_late(target, at))));
         }
     }
-    // The host may be slow; a frame may then be late, but none is early and none out of order.
+    // A frame may be late, but none is early and none is out of order.
     assert!(shown.iter().all(|(_, late)| late.is_err() || late.is_ok_and(|late| late >= 0)), "{shown:?}");
     assert!(shown.iter().any(|(_, late)| *late == Ok(0)), "{shown:?}");
     let fates: Vec<u64> = stage.world.client(stage.client).fates().iter().map(|(id, _)| *id).collect();

@@ -1,4 +1,4 @@
-//! Frames that are wrong are not shown, and nothing else of them is lost.
+//! Cancelled frames are not shown, but their callbacks and buffer releases still arrive.
 
 use super::stage::Stage;
 use crate::fixture::content::Heard;
@@ -20,7 +20,7 @@ fn cancelled_frames_are_not_shown_and_those_before_them_are() {
     assert_eq!(stage.world.client(client).data.paced.last(), Some(&Paced::Cancelled(targets[4].id)));
     let last = targets[3];
     assert!(stage.fate(&last).is_ok());
-    // Their callbacks come with the update after which they are in force.
+    // Callbacks of cancelled frames come with the last update that was kept.
     for target in &targets {
         let number = target.id as u32;
         stage.world.until("callbacks", |world| world.client(client).heard(Heard::Called(number)));

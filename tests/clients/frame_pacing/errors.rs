@@ -1,10 +1,9 @@
-//! What a client must not do, and what it is told.
+//! Protocol errors of `upbeat_frame_pacing_v1`.
 
 use super::stage::{LONG, Stage};
 use crate::fixture::content::set_stamp;
 use crate::fixture::pacing::bind;
 
-/// The errors of `upbeat_frame_pacing_v1`.
 const UNKNOWN_TARGET: u32 = 0;
 const TIMESTAMP_CONFLICT: u32 = 1;
 const INVALID_OPTION: u32 = 3;
@@ -16,7 +15,7 @@ fn ends_with(mut stage: Stage, interface: &str, code: u32) {
     stage.world.settle();
     let error = stage.world.client(stage.client).error.clone();
     assert_eq!(error, Some((interface.to_owned(), code)));
-    // Everybody else goes on.
+    // Other clients continue.
     stage.world.open("b", 50, 50);
     stage.world.rest();
 }

@@ -1,8 +1,8 @@
-//! A client that asks for everything that it may and may not, in any order, and comes back after each error.
+//! A client that sends random requests, valid and invalid, and reconnects after each error.
 //!
-//! Lives as often as [`CLIENTS`] or `UPBEAT_FUZZ_CLIENTS` says, and then until `UPBEAT_FUZZ_SECONDS` are over, from the first
-//! seed 0, which `UPBEAT_FUZZ_SEED` changes. Beside it another client shows a frame after each life; at the end nothing is left
-//! of the first one: no surface and no buffer.
+//! It lives [`CLIENTS`] or `UPBEAT_FUZZ_CLIENTS` times, and then until `UPBEAT_FUZZ_SECONDS` are over. The first seed
+//! is 0 or `UPBEAT_FUZZ_SEED`. Another client shows a frame after each life. At the end nothing of the random client is
+//! left: no surface and no buffer.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use upbeat_timing::time::Span;
 
 /// Lives of the random client.
 const CLIENTS: u64 = 1_000;
-/// Requests between two looks at what came back.
+/// Requests between two turns of the loop.
 const BURST: usize = 12;
 /// Bursts in the life of a client that makes no mistake.
 const BURSTS: usize = 40;
@@ -33,11 +33,11 @@ struct Random {
     subsurface: WlSubsurface,
     objects: Vec<(UpbeatFramePacingV1, WlSurface)>,
     update: u32,
-    /// Whether it may do what the protocol forbids.
+    /// Whether the client may violate the protocol.
     wrong: bool,
 }
 
-/// Open descriptors of buffers with pictures: other tests in this process open others.
+/// Open memfds of the random client. Other tests in this process open other descriptors.
 fn buffers() -> usize {
     let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten().map(|entry| std::fs::read_link(entry.path()));
     links.flatten().filter(|link| link.to_string_lossy().contains("random-client")).count()
@@ -57,7 +57,7 @@ impl Random {
         if self.rng.random_bool(0.7) { self.window.surface.clone() } else { self.child.clone() }
     }
 
-    /// An id that was sent, or any at all.
+    /// The id of a recent target, or any id.
     fn id(&mut self, world: &mut World) -> u64 {
         let targets = world.client(self.client).targets();
         let any = self.wrong && self.rng.random_bool(0.02);
@@ -96,7 +96,8 @@ impl Random {
             (18..40, Some((_, (object, _)))) => object.request_target(),
             (40..70, Some((_, (object, surface)))) => {
                 let id = self.id(world);
-                // A careful client binds what it was sent for this object and has not bound; this one does not look.
+                // A careful client binds only targets of this object, and each once; this client does not check, so it
+                // rarely binds.
                 if self.wrong || self.rng.random_bool(0.02) {
                     bind(&object, id);
                 }
@@ -146,7 +147,7 @@ impl Random {
         surface.commit();
     }
 
-    /// Lives until it makes a mistake, or long enough.
+    /// Sends requests until it makes a mistake or [`BURSTS`] are over.
     fn live(&mut self, world: &mut World) {
         for _ in 0..BURSTS {
             for _ in 0..BURST {
@@ -177,7 +178,7 @@ fn a_random_client_harms_nobody() {
         world.button(BUTTON_LEFT, false);
         world.key(KEY_A, false);
         let number = rounds as u32 + 1;
-        // It gains and loses the focus in every round, and whoever never answers is taken for hung.
+        // The window gains and loses the focus in every round: a client that never acknowledges is treated as hung.
         world.client(other).answer_newest();
         world.client(other).draw(&window.surface, number, (50, 50), number);
         window.surface.commit();
@@ -187,14 +188,14 @@ fn a_random_client_harms_nobody() {
         assert_eq!(world.state.surfaces.iter().count(), 1, "surfaces are left after seed {seed}");
         world.client(other).data.heard.clear();
         rounds += 1;
-        // The first rounds fill pools and caches.
+        // The first rounds fill pools and caches, so count the descriptors after them.
         if rounds == 3 {
             level = Some(buffers());
         }
     }
-    // Threads close them.
+    // Threads close the descriptors, so wait for them.
     if let Some(level) = level {
-        world.until("the end of what clients left", |_| buffers() <= level + 8);
+        world.until("the close of the clients' buffers", |_| buffers() <= level + 8);
     }
     assert!(rounds < 10 || mistakes > 0, "{rounds} rounds without a mistake test nothing");
 }

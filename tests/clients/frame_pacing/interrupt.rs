@@ -1,4 +1,4 @@
-//! Input ends drawing ahead until the gesture ends.
+//! Input interrupts drawing ahead until the gesture ends.
 
 use super::stage::Stage;
 use crate::fixture::BUTTON_LEFT;
@@ -25,12 +25,12 @@ fn a_press_moves_to_just_in_time_and_its_end_moves_back() {
     let client = stage.client;
     let revoked = Paced::Revoked(targets[2].id, RevokeReason::Pacing);
     assert!(stage.world.client(client).data.paced.contains(&revoked));
-    // What was not bound is owed anew: one at a time now.
+    // Requests whose targets were revoked are answered again, now one at a time.
     cancel_from(&stage.pacing, targets[0].id);
     stage.world.until("a target", |world| world.client(client).targets().len() == 5);
     let target = stage.world.client(client).targets()[4];
     stage.frame(&target);
-    stage.world.until("the other", |world| world.client(client).targets().len() == 6);
+    stage.world.until("another target", |world| world.client(client).targets().len() == 6);
     let target = stage.world.client(client).targets()[5];
     stage.frame(&target);
     assert!(stage.fate(&target).is_ok());

@@ -1,4 +1,4 @@
-//! What happens to frames that wait when something else happens: each is told of once, in order, and nothing is kept.
+//! Frames that wait while something else changes: each gets exactly one end, in order, and nothing is kept.
 
 use std::os::fd::AsFd;
 
@@ -11,7 +11,7 @@ use crate::fixture::{OUTPUT, Toplevel};
 use upbeat::surface::fence;
 use upbeat_timing::time::{Instant, Span};
 
-/// Everything that was committed for these targets ended once, in order, and was called back and released once.
+/// Every frame for these targets ended once, in order. Each was called back once, and released at most once.
 #[track_caller]
 fn all_ended_once(stage: &mut Stage, ids: std::ops::RangeInclusive<u64>) {
     let client = stage.client;
@@ -58,7 +58,7 @@ fn cover(stage: &mut Stage) -> Toplevel {
     cover
 }
 
-/// When each frame was shown. Only one that would have been two refreshes late may have given way to the next.
+/// When each frame was shown. A frame may be discarded for a newer one only if it would have been two refreshes late.
 fn lights(stage: &mut Stage, targets: &[Target]) -> Vec<Instant> {
     let fates: Vec<_> = targets.iter().map(|target| stage.fate(target)).collect();
     let mut shown: Vec<Instant> = Vec::new();
@@ -66,9 +66,9 @@ fn lights(stage: &mut Stage, targets: &[Target]) -> Vec<Instant> {
         match fate {
             Ok(light) => shown.insert(0, *light),
             Err(reason) => {
-                let next = shown.first().expect("something newer was shown");
+                let next = shown.first().expect("no newer frame was shown");
                 assert_eq!(*reason, DiscardReason::Newer);
-                assert!(*next > target.present + target.interval * 3 / 2, "{target:?} gave way: {fates:?}");
+                assert!(*next > target.present + target.interval * 3 / 2, "{target:?} was discarded: {fates:?}");
             }
         }
     }
@@ -95,7 +95,7 @@ fn a_late_frame_and_those_behind_it_are_shown_each_in_a_refresh_of_its_own() {
         Paced::Presented { id, margin, .. } if *id == targets[1].id => Some(*margin),
         _ => None,
     });
-    assert!(margin.is_some_and(|margin| margin < 0), "it was late: {margin:?}");
+    assert!(margin.is_some_and(|margin| margin < 0), "the frame was late: {margin:?}");
     all_ended_once(&mut stage, 1..=3);
     release_all_but(&mut stage, 1..=2);
 }
@@ -123,7 +123,7 @@ fn targets_sent_after_a_late_frame_lie_behind_those_that_are_late_with_it() {
     let shown = lights(&mut stage, &targets);
     assert!(next.present > targets[1].present, "{shown:?} {next:?}");
     stage.frame(&next);
-    assert!(stage.fate(&next).expect("it is shown") > shown[shown.len() - 1]);
+    assert!(stage.fate(&next).expect("the frame was discarded") > shown[shown.len() - 1]);
     all_ended_once(&mut stage, 1..=3);
 }
 
@@ -150,7 +150,7 @@ fn a_frame_for_a_revoked_target_is_shown_at_its_time_or_later() {
     stage.frame(&targets[3]);
     let shown = stage.fate(&targets[3]).unwrap();
     assert!(shown + Span::from_millis(1) >= targets[3].present);
-    // All four are owed anew.
+    // All four requests are answered again.
     let client = stage.client;
     stage.world.until("new targets", |world| world.client(client).targets().len() == 8);
 }
@@ -277,7 +277,7 @@ fn a_synchronised_child_is_shown_with_its_parent_and_told_of() {
     let parent = stage.surface();
     let (child, _subsurface) = stage.world.client(stage.client).subsurface(&parent);
     let pacing = stage.world.client(stage.client).pacing(&child);
-    // Both objects speak into one list: only the child asks.
+    // The events of both objects are in one list, so only the child requests targets.
     pacing.request_target();
     let client = stage.client;
     stage.world.until("a target", |world| world.client(client).targets().len() == 1);
@@ -288,7 +288,7 @@ fn a_synchronised_child_is_shown_with_its_parent_and_told_of() {
     stage.world.settle();
     cancel_from(&pacing, target.id);
     stage.world.settle();
-    assert_eq!(stage.world.client(client).data.paced.last(), Some(&Paced::Cancelled(target.id + 1)), "it is kept");
+    assert_eq!(stage.world.client(client).data.paced.last(), Some(&Paced::Cancelled(target.id + 1)), "it stays");
     stage.draw(51, BLUE);
     parent.commit();
     stage.ended(50);
@@ -341,7 +341,7 @@ fn a_surface_that_is_destroyed_or_a_client_that_dies_keeps_nothing() {
         stage.window.xdg.destroy();
         stage.surface().destroy();
         release_all_but(&mut stage, 1..=6);
-        // A frame that was on its way to light is told of there, which may be after its buffer is free.
+        // The feedback of a frame in flight comes when it is shown, which may be after the release of its buffer.
         (1..=6).for_each(|id| stage.ended(id));
         stage.world.settle();
         assert!((1..=6).all(|id| stage.world.client(client).count(|heard| heard.is_end_of_feedback(id)) == 1));

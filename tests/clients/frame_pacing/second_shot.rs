@@ -1,17 +1,18 @@
-//! A client that wishes for it draws twice for a refresh where that fits.
+//! The option `second_shot`: a client draws twice for a refresh if the time suffices.
 
 use upbeat_timing::time::Span;
 
 use super::stage::Stage;
 use crate::fixture::pacing::{DiscardReason, Pacing, Target, wire::Wish};
 
-/// What a frame takes, and what a long one takes: one of the latter makes the compositor begin early with the first of each pair.
+/// Drawing times of a usual and of a long frame. Because of the long frames the compositor starts the first frame of a
+/// pair early.
 const USUAL: Span = Span::from_millis(8);
 const LONG: Span = Span::from_millis(20);
-/// Enough for the compositor to know what frames cost.
+/// Enough frames for the compositor to estimate their cost.
 const FRAMES: usize = 16;
 
-/// A client that draws for what it is told to, in so much time, and asks for the next target with each commit.
+/// A client that draws for its targets, taking a given time, and requests the next target with each commit.
 struct Drawer {
     stage: Stage,
     drawn: Vec<Target>,
@@ -28,13 +29,13 @@ impl Drawer {
         Drawer { stage, drawn: Vec::new() }
     }
 
-    /// The next frame, which takes `cost`.
+    /// Draws the next frame, which takes `cost`.
     fn draw(&mut self, cost: Span) -> Target {
         let (client, before) = (self.stage.client, self.drawn.len());
         self.stage.world.until("a target", |world| world.client(client).targets().len() > before);
         let target = self.stage.world.client(client).targets()[before];
         let done = self.stage.world.now() + cost;
-        self.stage.world.until("it is drawn", |world| world.now() >= done);
+        self.stage.world.until("the end of drawing", |world| world.now() >= done);
         self.stage.frame(&target);
         self.stage.pacing.request_target();
         self.stage.world.settle();
@@ -42,7 +43,7 @@ impl Drawer {
         target
     }
 
-    /// Until the compositor knows that most frames are short and some are long.
+    /// Draws until the compositor knows that most frames are short and some are long.
     fn teach(&mut self) {
         for frame in 0..FRAMES {
             self.draw(if frame % 5 == 0 { LONG } else { USUAL });
@@ -63,7 +64,7 @@ fn a_second_frame_for_the_same_refresh_is_shown_instead_of_the_first() {
             break target;
         }
     };
-    // Sooner than it usually is.
+    // The second frame takes less time than usual.
     let second = drawer.draw(USUAL / 2);
     assert_eq!((second.present, second.ready_by), (first.present, first.ready_by));
     assert!(second.id > first.id);
@@ -85,11 +86,11 @@ fn a_second_frame_that_is_late_costs_no_refresh() {
         }
         late += 1;
         let shown = drawer.stage.fate(&first).unwrap();
-        assert!((shown - first.present).abs() < first.interval / 8, "the first is shown in its refresh");
+        assert!((shown - first.present).abs() < first.interval / 8, "the first frame is shown in its refresh");
         let third = drawer.draw(USUAL);
         assert!((third.present - first.present - first.interval).abs() < first.interval / 8, "{first:?}, {third:?}");
         let shown = drawer.stage.fate(&third).unwrap();
-        assert!((shown - third.present).abs() < first.interval / 8, "and the next refresh has a frame of its own");
+        assert!((shown - third.present).abs() < first.interval / 8, "the next refresh has a frame of its own");
         assert_eq!(drawer.stage.fate(&second), Err(DiscardReason::Newer));
     }
     assert!(late > 0, "no refresh had two targets");

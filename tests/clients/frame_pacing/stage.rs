@@ -17,7 +17,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A window on screen (update 1000) whose client asked to draw `limit` frames ahead.
+    /// A window on screen (update 1000) whose client requested to draw `limit` frames ahead.
     pub fn new(limit: u32) -> Self {
         let mut world = World::slow();
         let (client, window) = world.open("a", SIZE.0, SIZE.1);
@@ -42,7 +42,7 @@ impl Stage {
         self.world.client(self.client).draw(&surface, number, SIZE, colour);
     }
 
-    /// Asks for `count` targets and waits for them.
+    /// Requests `count` targets and waits for them.
     pub fn targets(&mut self, count: usize) -> Vec<Target> {
         let (client, before) = (self.client, self.world.client(self.client).targets().len());
         for _ in 0..count {
@@ -52,7 +52,7 @@ impl Stage {
         self.world.client(client).targets().split_off(before)
     }
 
-    /// Commits a frame for a target: the update has its number, and so has the colour.
+    /// Commits a frame for a target: the target's id is the number of the update and its colour.
     pub fn frame(&mut self, target: &Target) {
         let number = target.id as u32;
         bind(&self.pacing, target.id);
@@ -68,7 +68,7 @@ impl Stage {
         });
     }
 
-    /// Waits for the end of a frame.
+    /// Waits until a frame is presented or discarded.
     pub fn fate(&mut self, target: &Target) -> Result<Instant, DiscardReason> {
         let (client, id) = (self.client, target.id);
         self.world.until(&format!("the end of frame {id}"), |world| world.client(client).fate(id).is_some());
@@ -91,7 +91,7 @@ pub fn refreshes_late(target: &Target, shown: Instant) -> i64 {
     (late + interval.signum() * interval / 2).div_euclid(interval)
 }
 
-/// Each target lies a whole number of intervals after the one before it.
+/// Each target lies a whole number of intervals after the target before it.
 #[track_caller]
 pub fn on_the_grid(targets: &[Target]) {
     for pair in targets.windows(2) {
@@ -102,5 +102,5 @@ pub fn on_the_grid(targets: &[Target]) {
     }
 }
 
-/// Longer than any test shows.
+/// Longer than any test runs.
 pub const LONG: Span = Span::from_seconds(3);
