@@ -1,4 +1,4 @@
-//! Whether the session is to end is asked, and answered by keys, buttons and fingers.
+//! The dialog that asks whether to end the session: answers by key, button and finger.
 
 use upbeat::input::InputEvent;
 use upbeat::shell::question::{self, Unseen};
@@ -11,7 +11,7 @@ use crate::fixture::{
 
 use crate::lock::Locker;
 
-/// In the middle of its buttons.
+/// Centres of its buttons.
 const END: (f64, f64) = (OUTPUT.0 as f64 / 2.0 - 100.0, OUTPUT.1 as f64 / 2.0 + 44.0);
 const STAY: (f64, f64) = (OUTPUT.0 as f64 / 2.0 + 100.0, OUTPUT.1 as f64 / 2.0 + 44.0);
 

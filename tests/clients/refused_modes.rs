@@ -1,5 +1,6 @@
-//! Displays whose drivers say later what they make of a mode: whoever asked hears it then, and all is as it was where one
-//! refuses, or says nothing.
+//! Displays whose drivers settle a mode change later. The requests are answered only then; all modes are restored if a
+//! driver
+//! refuses or does not answer.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -16,7 +17,7 @@ use crate::fixture::simulated::nothing;
 use crate::fixture::{OUTPUT, World};
 use crate::output_management::{Head, area, configure, manager, told};
 
-/// What a driver was asked for, and what it has said.
+/// Modes that the driver was asked for, and its events.
 #[derive(Default)]
 struct Driver {
     last: u32,
@@ -24,13 +25,13 @@ struct Driver {
     said: VecDeque<DisplayEvent>,
 }
 
-/// A display in front of one.
+/// A display with a slow driver.
 struct Slow {
     output: HeadlessOutput,
     driver: Rc<RefCell<Driver>>,
 }
 
-/// The driver of one display.
+/// The test's control of a slow driver.
 #[derive(Clone)]
 struct Remote {
     output: HeadlessOutput,
@@ -123,7 +124,7 @@ impl Display for Slow {
     }
 }
 
-/// Plugs in a display whose driver is asked.
+/// Plugs in a display with a slow driver.
 fn plug(world: &mut World, name: &str, x: i32) -> Remote {
     let mut remote = None;
     world.plug_as(name, 60_000, (x, 0), |output| {
@@ -179,7 +180,7 @@ fn where_a_driver_refuses_all_is_as_it_was_also_on_other_outputs() {
     for (name, x) in before {
         assert_eq!(area(&world, name), (x, 0, OUTPUT.0, OUTPUT.1), "{name}");
     }
-    // And can be tried again.
+    // The configuration can be tried again.
     configure(&mut world, client, &manager, &[(1, Some(&elsewhere))]).apply();
     assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
 }
@@ -230,7 +231,7 @@ fn what_goes_back_leaves_what_others_have_asked_for_meanwhile() {
     left.takes();
     world.rest();
     assert_eq!((left.output.mode().width, left.output.mode().height), (800, 600));
-    // By the configuration or the private socket, which wait for nobody.
+    // As the configuration file and the private socket ask, which do not wait for other requests.
     let heard = Rc::<RefCell<Option<Result<(), String>>>>::default();
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
     let smaller = Mode { width: 640, height: 480, ..before };
@@ -285,7 +286,7 @@ fn a_driver_that_never_answers_has_failed_after_a_while() {
     world.run_for(Span::from_millis(200), &mut nothing);
     assert_eq!(told(&mut world, client), ["failed"]);
     assert_eq!(driver.asked(), [(800, 600), before], "what it makes of the first it undoes");
-    // It wakes up: what it says now is for nobody.
+    // The driver wakes up: its answers come too late and are ignored.
     driver.takes();
     driver.takes();
     world.run_for(Span::from_millis(100), &mut nothing);

@@ -1,4 +1,4 @@
-//! Clipboard between two clients.
+//! Clipboard and drag and drop between two clients.
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -94,7 +94,7 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
     assert_eq!(pasted, "upbeat", "as ever");
 }
 
-/// Asks to drag something from `window`, whose client was told of `serial`; returns the icon.
+/// Starts a drag from `window` with the `serial` of a press; returns the surface of the icon.
 pub fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u32) -> WlSurface {
     let client = world.client(client);
     let (globals, icon) = (client.globals(), client.surface());
@@ -123,7 +123,7 @@ fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
     assert!(world.state.surfaces.drag_icon().is_none() && !world.state.input.pointer().is_grabbed());
 }
 
-/// What sources of `client` were told since the last call.
+/// Events of the data sources of `client` since the last call.
 pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
@@ -162,7 +162,7 @@ fn source_of_a_refused_drag_by_a_second_finger_is_cancelled() {
     for slot in [1, 2] {
         world.input(InputEvent::TouchDown { time, slot, position: (corner.x + 5.0, corner.y + 5.0).into() });
     }
-    // The first finger holds the seat: this is the serial of the second.
+    // The first finger holds the grab; this is the serial of the second finger.
     let serial = world.client(a).press_serial();
     drag(&mut world, a, &window, serial);
     assert_eq!(told(&mut world, a), ["source cancelled"]);
@@ -210,7 +210,7 @@ fn what_is_dragged_is_not_what_it_is_dropped_on() {
         upbeat::output::scene_on_screen_hit(&world.state, place).map(|(surface, _)| surface.id().protocol_id())
     };
     assert_eq!(hit(&world), Some(window.surface.id().protocol_id()));
-    // It is still on the screen when it was dropped.
+    // The icon is still on the screen right after the drop.
     world.button(BUTTON_LEFT, false);
     assert_eq!(hit(&world), Some(window.surface.id().protocol_id()));
 }
@@ -239,12 +239,12 @@ fn nothing_is_dragged_with_a_finger_that_was_lifted() {
     assert!(world.state.surfaces.drag_icon().is_none());
 }
 
-/// Two windows beside each other, and something that the finger 3 drags from the first, by an icon of 60 x 60.
+/// Two windows beside each other, and a drag from the first by the finger in slot 3, with an icon of 60 x 60.
 struct Carried {
     world: World,
     source: ClientIndex,
     target: ClientIndex,
-    /// Corner of the other window.
+    /// Corner of the target window.
     over: Point<f64, smithay::utils::Logical>,
 }
 
@@ -278,7 +278,7 @@ impl Carried {
         carried
     }
 
-    /// Whether the icon is seen at `place` and at the pointer.
+    /// Whether the icon is visible at `place`, and at the pointer.
     fn green(&self, place: Point<f64, smithay::utils::Logical>) -> [bool; 2] {
         let pointer = upbeat::input::pointer_position(&self.world.state);
         [place, pointer].map(|place| {
@@ -287,7 +287,7 @@ impl Carried {
         })
     }
 
-    /// Moves the finger to a place of the other window.
+    /// Moves the finger to a point of the target window.
     fn carry(&mut self, x: f64, y: f64) {
         let (time, position) = (self.world.now(), self.over + Point::from((x, y)));
         self.world.input(InputEvent::TouchMotion { time, slot: 3, position });
@@ -301,7 +301,7 @@ impl Carried {
         self.world.client(client).take_events().into_iter().filter_map(told).collect()
     }
 
-    /// Whom it lies over wants it.
+    /// The target client accepts the offer.
     fn accept(&mut self) {
         let client = self.world.client(self.target);
         let offer = client.data.dragged.clone().expect("something is dragged over it");
@@ -362,11 +362,12 @@ fn touches_that_count_for_nothing_drop_nothing() {
     assert!(carried.world.state.surfaces.drag_icon().is_none());
 }
 
-/// The most types that may be offered, with names as long as these may then be.
+/// Most MIME types that a source may offer, and the length that their names may have then.
 const TYPES: usize = 512;
 const NAME_LENGTH: usize = 64;
-/// How often the keyboard goes to and fro before anybody can read of it. Each time all types were told, which do not fit
-/// into a socket more than a few times.
+/// Focus changes before the clients can read. If each announced all types, the events would not fit into a socket more
+/// than a
+/// few times.
 const CHANGES: usize = 40;
 
 #[test]
@@ -393,7 +394,7 @@ fn who_gets_the_keyboard_many_times_at_once_is_told_of_a_large_selection_once() 
         let events = world.client(index).take_events();
         events.iter().filter(|event| matches!(event, Event::Selection(Some(_)))).count()
     });
-    // The right one had the keyboard before and has it in the end.
+    // The right window had the keyboard before and has it in the end.
     assert_eq!(told, [0, 1]);
     assert_eq!(world.focused().as_deref(), Some("right"));
 }

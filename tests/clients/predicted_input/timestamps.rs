@@ -1,4 +1,4 @@
-//! When events happened, in nanoseconds.
+//! Event times in nanoseconds.
 
 use super::*;
 use crate::fixture::client::Data;
@@ -28,7 +28,7 @@ impl Dispatch<ZwpInputTimestampsV1, ()> for Data {
     }
 }
 
-/// What happens to be tested with: some nanoseconds after a millisecond.
+/// An arbitrary time that is not a whole number of milliseconds.
 const AT: Instant = Instant::from_nanos(100_001_234_567);
 
 fn heard(sheet: &mut Sheet, event: InputEvent) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Fingers and wheels.
+//! Scroll views and input: fingers on a touchpad or touch screen, wheels and buttons.
 
 use super::*;
 use crate::fixture::Event;
@@ -36,7 +36,7 @@ fn lifted_fingers_throw_the_view_and_it_rests_once_on_whole_pixels() {
     stage.run(Span::from_seconds(4));
     let rests = stage.world.client(stage.client).rests();
     assert_eq!(rests.len(), 1, "{rests:?}");
-    // 375 px/s over ln(1/0.998) per ms are 187 pixels more.
+    // A velocity of 375 px/s and a friction of ln(1/0.998) per ms give 187 pixels more.
     assert!(rests[0].0 > 200.0 && rests[0].0 < 245.0 && rests[0].0.fract() == 0.0, "{rests:?}");
     assert_eq!(f64::from(stage.row_at(0)), rests[0].0);
 }
@@ -155,7 +155,7 @@ fn what_a_finger_holds_is_told_where_it_is_after_its_document_moved() {
     assert_eq!(told, Some(160.0), "{events:?}");
 }
 
-/// A finger that goes down in the middle of the view and moves by these steps, one each 8 ms.
+/// Puts a finger down in the middle of the view and moves it by `steps`, one each 8 ms.
 fn touch(stage: &mut Stage, steps: &[f64], lifts: bool) {
     let origin = stage.world.window("view").origin();
     let (x, mut y) = (f64::from(origin.x + 100), f64::from(origin.y + 80));
@@ -215,7 +215,7 @@ fn a_rubber_band_shows_the_background_beyond_the_document_and_returns() {
         fingers(&mut stage.world, start + TOUCHPAD * sample, -8.0, false);
     }
     stage.run(REFRESH * 8);
-    // 152 pixels pull 152 · 80 / 232 beyond.
+    // A pull of 152 pixels overscrolls by 152 · 80 / 232.
     assert_eq!((stage.row_at(51) as u32, stage.row_at(52), stage.row_at(99)), (RED, 0, 47));
     let time = stage.world.now();
     fingers(&mut stage.world, time, 0.0, true);

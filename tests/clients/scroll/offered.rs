@@ -1,4 +1,4 @@
-//! Views are there for clients unless the configuration says otherwise.
+//! The scroll global is offered unless the configuration disables it.
 
 use super::*;
 use upbeat::config::Config;

@@ -1,4 +1,4 @@
-//! What fields say, and what is typed into them.
+//! Text fields: their state as the input method receives it, and text that it commits into them.
 
 use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_v3::{ChangeCause, ContentHint, ContentPurpose};
 
@@ -64,7 +64,7 @@ fn a_second_input_method_is_unavailable_and_the_first_works_on() {
     assert!(desk.writer().is_empty());
     desk.world.kill(other);
     assert_eq!(desk.types("x", 1), ["commit x", "done 1"]);
-    // One that is the same client's is no other case.
+    // A second input method of the same client is unavailable too.
     let _again = method(&mut desk.world, desk.typist);
     assert_eq!(desk.typist(), ["unavailable"]);
     desk.world.kill(desk.typist);
@@ -76,7 +76,7 @@ fn a_second_input_method_is_unavailable_and_the_first_works_on() {
 #[test]
 fn what_was_meant_for_one_field_is_not_typed_into_the_next() {
     let mut desk = Desk::new();
-    // The typist has heard of this field alone (1), and the user goes elsewhere.
+    // The input method knows the first field alone (serial 1) when the user goes to another field.
     let (chat, _) = desk.world.open("chat", 200, 100);
     let other = field(&mut desk.world, chat, "");
     other.enable();
@@ -93,7 +93,7 @@ fn what_was_meant_for_one_field_is_not_typed_into_the_next() {
     assert!(told(&mut desk.world, chat).is_empty());
     desk.types("hello", 3);
     assert_eq!(told(&mut desk.world, chat), ["commit hello", "done 1"]);
-    // What it has not heard of the same field is no reason to lose what it typed.
+    // Text is not lost if the input method does not know the newest state of the same field.
     other.set_surrounding_text("hello".to_owned(), 5, 5);
     other.commit();
     pass(&mut desk.world);
@@ -148,7 +148,7 @@ fn a_field_that_is_enabled_again_begins_anew() {
 #[test]
 fn a_click_of_gtk_3_into_its_field_does_not_end_what_is_composed_after_it() {
     let mut desk = Desk::new();
-    // Without a commit: that comes when the caret moves.
+    // Without a commit, because GTK 3 commits only when the caret moves.
     desk.field.enable();
     assert_eq!(desk.types("n", 1), ["commit n", "done 1"]);
     desk.field.set_cursor_rectangle(24, 28, 0, 30);

@@ -1,11 +1,11 @@
-//! Clients that make their tablet seat while a pen is on their window already.
+//! Clients that create their tablet seat while a pen is on their window already.
 
 use super::*;
 
-/// A button at the shaft (Linux event code).
+/// A button on the pen (Linux event code).
 pub(super) const BTN_STYLUS: u32 = 0x14b;
 
-/// A client whose window "a" a pen touches at (10, 20), and that has no tablet seat yet.
+/// A client without a tablet seat yet; a pen touches its window "a" at (10, 20).
 fn touched() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
     let mut world = World::new();
     world.plug_tablet(true);
@@ -19,7 +19,7 @@ fn touched() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
     (world, a, window, manager)
 }
 
-/// The pen does something at a point of the window "a".
+/// A pen event at a point of the window "a".
 pub(super) fn pen_at(world: &mut World, (x, y): (i32, i32), action: ToolAction) {
     let corner = world.window("a").rect().loc;
     world.pen((f64::from(corner.x + x), f64::from(corner.y + y)), action, Axes::default());
