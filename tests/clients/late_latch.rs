@@ -156,7 +156,7 @@ fn followers_are_offered_where_the_configuration_says_so() {
         world.settle();
         world.client(client).data.globals.iter().any(|(_, interface, _)| interface == name)
     };
-    assert!(!is_offered(&mut world), "not unless somebody says so");
+    assert!(!is_offered(&mut world), "not offered unless the configuration says so");
     let mut with = Config::default();
     with.late_latch.followers = true;
     settings::apply(&mut world.state, Some(&Config::default()), &with).unwrap();
@@ -215,7 +215,7 @@ fn what_follows_is_as_new_as_the_latch_allows() {
     // refresh or more.
     assert!(median <= way + Span::from_micros(667) + Span::from_millis(3), "{median}");
     assert!(median < way + INTERVAL / 2);
-    assert_eq!(stage.world.client(stage.client).count(|_| true), told, "its client was woken");
+    assert_eq!(stage.world.client(stage.client).count(|_| true), told, "the client was woken");
 }
 
 /// The same with in-place (front-buffer) updates: the beam's way to the row adds nothing, at any height.
@@ -238,7 +238,7 @@ fn what_follows_is_as_new_as_the_beam_allows_at_every_height() {
         assert!(median <= Span::from_millis(3), "{median} at {y}");
         assert_eq!(stage.world.output(0).in_place().counts().torn, 0);
         assert!(stage.world.output(0).in_place().counts().lit > 25, "{:?}", stage.world.output(0).in_place().counts());
-        assert_eq!(stage.world.client(stage.client).count(|_| true), told, "its client was woken");
+        assert_eq!(stage.world.client(stage.client).count(|_| true), told, "the client was woken");
         assert_eq!(stage.means().last(), Some(&Means::InPlace));
         // The follower is seen exactly once, and the pixels that it covered before are restored.
         let picture = stage.world.picture();

@@ -180,7 +180,7 @@ fn data_device_made_while_focused_is_told_the_selection() {
     make(&mut world, other);
     assert_eq!(told(&mut world, other), ["selection true"]);
     make(&mut world, copies);
-    assert!(told(&mut world, copies).is_empty(), "without the keyboard a client hears of no selection");
+    assert!(told(&mut world, copies).is_empty(), "without the keyboard a client receives no selection");
 }
 
 #[test]

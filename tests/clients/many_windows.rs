@@ -18,7 +18,6 @@ pub struct Opening {
     pub again: Duration,
 }
 
-/// A pseudorandom size.
 fn size(number: usize) -> (i32, i32) {
     let chance = number as i32 * 7_919;
     (40 + chance % 331, 30 + chance % 257)

@@ -135,12 +135,12 @@ fn the_focus_follows_the_pointer_that_is_moved_and_raises_nothing() {
         world.put(title, corner);
     }
     point_at(&mut world, "a");
-    assert_eq!(world.focused().as_deref(), Some("c"), "not unless somebody wants that");
+    assert_eq!(world.focused().as_deref(), Some("c"), "not unless it is configured");
     world.state.shell.set_focus_follows_pointer(true);
     point_at(&mut world, "b");
     assert_eq!((world.focused().as_deref(), world.stack().join("")), (Some("b"), "abc".to_owned()));
     let used: Vec<_> = world.state.shell.used_last_first();
-    assert_eq!(used.first(), Some(&world.window("b").id), "the switcher goes by who had it");
+    assert_eq!(used.first(), Some(&world.window("b").id), "the switcher goes by the last focus");
     // A window that moves under the resting pointer does not get the focus. Motion within a window changes no focus
     // either.
     world.put("b", (900, 500));

@@ -29,7 +29,7 @@ fn a_window_that_animates_wakes_none_of_those_that_rest_and_nothing_is_arranged_
     }
     let (client, window) = world.open_filled("animated", size, RED);
     // Each got a callback and had nothing to draw.
-    world.until("nobody is thought to be drawing", |world| world.state.surfaces.awake().count() == 0);
+    world.until("no surface counts as drawing", |world| world.state.surfaces.awake().count() == 0);
     let arranged = output(&world).arrangement();
     let latches = output(&world).latches();
     for number in 2..FRAMES + 2 {
@@ -41,7 +41,7 @@ fn a_window_that_animates_wakes_none_of_those_that_rest_and_nothing_is_arranged_
         assert!(awake <= MOST_AWAKE, "{awake} surfaces are awake at frame {number}");
     }
     assert!(output(&world).latches() >= latches + u64::from(FRAMES));
-    assert_eq!(output(&world).arrangement(), arranged, "what did not change was arranged anew");
+    assert_eq!(output(&world).arrangement(), arranged, "an unchanged scene was arranged again");
 }
 
 #[test]

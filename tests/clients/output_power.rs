@@ -107,12 +107,12 @@ fn wish_that_waits_is_granted_though_the_renderer_fails_meanwhile() {
     }
     object.set_mode(Mode::Off);
     world.settle();
-    assert!(is_on(&world), "the last one waits");
+    assert!(is_on(&world), "the last request waits");
     disturb(&world, Fault::Dead { contexts: 8, frames: 0 });
     show(&mut world, painter, &window, 2, BLUE);
     world.until("darkness", |world| is_dark(world));
     // Without the pending request, the output would be lit again with the renderer.
-    world.until("the wish", |world| power::wanted(&world.state).is_empty());
+    world.until("the pending request is done", |world| power::wanted(&world.state).is_empty());
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn a_window_that_an_output_becomes_too_small_for_comes_back_into_it_and_goes_hom
     for (factor, width, height) in [(1.25, 1024, 576), (1.6, 800, 450), (1.25, 1024, 576)] {
         scale(&mut world, factor);
         assert_eq!(corner(&world, "within"), (width - size.0, height - size.1), "as near as it can be");
-        assert_eq!(corner(&world, "beyond"), (-50, 20), "somebody put it there");
+        assert_eq!(corner(&world, "beyond"), (-50, 20), "the user put it there");
     }
     scale(&mut world, 1.0);
     assert_eq!(corner(&world, "within"), (OUTPUT.0 - 410, OUTPUT.1 - 210));

@@ -41,7 +41,7 @@ fn play(world: &mut World, client: ClientIndex, mut play: impl FnMut(&mut World,
 #[track_caller]
 fn heard<T>(world: &mut World, client: ClientIndex, count: usize, picks: impl Fn(Vec<Event>) -> Vec<T>) -> Vec<T> {
     let mut all = Vec::new();
-    world.until("all that was played", |world| {
+    world.until("all input that was played", |world| {
         assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
         all.extend(picks(world.client(client).take_events()));
         all.len() >= count

@@ -145,7 +145,7 @@ fn a_confined_pointer_slides_along_the_edge_of_its_region() {
     world.settle();
     let time = world.now();
     world.input(InputEvent::PointerMotion { time, delta: (200.0, 20.0).into(), raw: (200.0, 20.0).into() });
-    assert_eq!(pointer_at(&world), (corner.x + 99.0, corner.y + 70.0), "one axis is free, the other up to the edge");
+    assert_eq!(pointer_at(&world), (corner.x + 99.0, corner.y + 70.0), "x stops at the edge, y is free");
     for (delta, edge) in [((-500.0, -3.5), (0.0, 66.5)), ((-1.0, 900.0), (0.0, 99.0)), ((700.0, -700.0), (99.0, 0.0))] {
         world.input(InputEvent::PointerMotion { time, delta: delta.into(), raw: delta.into() });
         assert_eq!(pointer_at(&world), (corner.x + edge.0, corner.y + edge.1), "{delta:?}");
@@ -168,7 +168,7 @@ fn a_pointer_is_let_go_of_with_the_keyboard_and_taken_again_with_it() {
     // A small window opens elsewhere and gets the keyboard.
     let (b, _) = world.open("b", 20, 20);
     world.settle();
-    assert!(moves(&mut world), "nobody is caught in a window that is not typed into");
+    assert!(moves(&mut world), "no pointer is locked in a window without the keyboard");
     world.kill(b);
     world.settle();
     assert!(!moves(&mut world), "it is typed into again");
@@ -345,7 +345,7 @@ fn a_client_that_does_not_read_for_a_while_is_not_thrown_out_and_is_told_where_t
     assert!(heard.len() < 1_000, "{}", heard.len());
     assert_eq!(moved, 0.0, "as far to the right as to the left");
     world.point(corner.x + 71.0, corner.y + 80.0);
-    assert_eq!(motions(&mut world, a), [(71.0, 80.0)], "it is told of everything again");
+    assert_eq!(motions(&mut world, a), [(71.0, 80.0)], "it receives all events again");
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Remote {
 
     fn answer(&self, result: Result<(), String>) {
         let mut driver = self.driver.borrow_mut();
-        let (asked, mode) = driver.asked.pop_front().expect("somebody asks");
+        let (asked, mode) = driver.asked.pop_front().expect("a mode was asked for");
         if result.is_ok() {
             self.output.set_mode(mode).unwrap();
         }
@@ -147,7 +147,7 @@ fn whoever_asks_for_a_mode_hears_that_it_was_taken_when_it_was() {
     let (client, manager) = manager(&mut world);
     told(&mut world, client);
     configure(&mut world, client, &manager, &[(2, Some(&small))]).apply();
-    assert_eq!(told(&mut world, client), [""; 0], "nobody has said anything yet");
+    assert_eq!(told(&mut world, client), [""; 0], "the driver has not answered yet");
     assert_eq!(driver.asked(), [(800, 600)]);
     driver.takes();
     world.rest();
@@ -174,7 +174,7 @@ fn where_a_driver_refuses_all_is_as_it_was_also_on_other_outputs() {
     assert_eq!(told(&mut world, client), [""; 0], "not all is as it was");
     assert_eq!(left.asked(), [(OUTPUT.0, OUTPUT.1)], "it is asked to go back");
     left.takes();
-    assert_eq!(told(&mut world, client), ["failed"], "nobody was told of what did not last");
+    assert_eq!(told(&mut world, client), ["failed"], "a mode that did not last was announced");
     world.rest();
     let before = [("TEST-1", 0), ("TEST-2", OUTPUT.0), ("TEST-3", 2 * OUTPUT.0)];
     for (name, x) in before {
@@ -240,10 +240,10 @@ fn what_goes_back_leaves_what_others_have_asked_for_meanwhile() {
     mode_switch::wait(&mut world.state, asked, Box::new(move |_, result| *said.borrow_mut() = Some(result)));
     right.refuses();
     assert_eq!(told(&mut world, client).first().map(String::as_str), Some("failed"));
-    assert_eq!(left.asked(), [(640, 480)], "it is not asked to go back: somebody wants another mode");
+    assert_eq!(left.asked(), [(640, 480)], "it is not asked to go back, because another mode is wanted");
     left.refuses();
     world.rest();
-    assert_eq!(left.asked(), [(before.width, before.height)], "nobody wants the one that it goes back to by itself");
+    assert_eq!(left.asked(), [(before.width, before.height)], "the driver goes back to the former mode by itself");
     assert!(heard.borrow().is_none());
     left.takes();
     world.rest();
@@ -285,7 +285,7 @@ fn a_driver_that_never_answers_has_failed_after_a_while() {
     assert_eq!(told(&mut world, client), [""; 0]);
     world.run_for(Span::from_millis(200), &mut nothing);
     assert_eq!(told(&mut world, client), ["failed"]);
-    assert_eq!(driver.asked(), [(800, 600), before], "what it makes of the first it undoes");
+    assert_eq!(driver.asked(), [(800, 600), before], "the first mode is undone if the driver takes it");
     // The driver wakes up: its answers come too late and are ignored.
     driver.takes();
     driver.takes();

@@ -46,7 +46,7 @@ fn a_rule_says_who_floats_and_how_wide_a_column_is() {
     let _window = world.client(client).toplevel("third");
     world.settle();
     let (width, height) = world.client(client).answer_newest().unwrap();
-    assert_eq!((width, height), ((OUTPUT.0 - 8) * 330 / 1000 - 8, OUTPUT.1 - 16), "it is told before it draws");
+    assert_eq!((width, height), ((OUTPUT.0 - 8) * 330 / 1000 - 8, OUTPUT.1 - 16), "it gets its size before it draws");
     world.client(client).show(&_window.surface, width, height);
     world.settle();
     world.turn();
@@ -75,7 +75,7 @@ fn a_window_that_says_its_title_after_it_asked_for_its_size_floats_by_it() {
         .into_iter()
         .rev()
         .find(|event| matches!(event, Event::ToplevelConfigure { .. }));
-    assert!(newest.is_some_and(|event| !is_tiled(&event)), "it is told that it is no tile");
+    assert!(newest.is_some_and(|event| !is_tiled(&event)), "its states have no tiled edge");
     world.client(client).show(&window.surface, 300, 200);
     world.settle();
     world.turn();

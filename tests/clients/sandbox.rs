@@ -100,7 +100,7 @@ fn a_program_in_a_sandbox_is_offered_nothing_that_lets_it_see_or_steer_others() 
     world.client(inside).data.globals = globals;
     world.client(inside).bind::<WpSecurityContextManagerV1>();
     world.settle();
-    assert!(world.client(inside).is_gone(), "it bound what it was not offered");
+    assert!(world.client(inside).is_gone(), "it bound a global that it was not offered");
     // The sandbox ends.
     drop(keep);
     world.settle();
@@ -140,7 +140,7 @@ fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
     world.client(client).data.globals = globals;
     world.client(client).bind::<ZwpVirtualKeyboardManagerV1>();
     world.settle();
-    assert!(world.client(client).is_gone(), "it bound what it was not offered");
+    assert!(world.client(client).is_gone(), "it bound a global that it was not offered");
 }
 
 /// Opens a window for a client that sees only the globals of a sandbox.
@@ -184,7 +184,7 @@ fn window_from_a_sandbox_does_not_take_the_keyboard_in_the_middle_of_a_word() {
     open_inside(&mut world, inside, "game");
     assert_eq!(world.focused(), Some("letter".to_owned()));
     let game = world.window("game").id;
-    assert!(world.state.shell.workspaces().is_urgent(game), "it asks to be looked at");
+    assert!(world.state.shell.workspaces().is_urgent(game), "it is marked as urgent");
     // A user who is not typing has started the program.
     world.run_for(Span::from_millis(600), &mut nothing);
     open_inside(&mut world, inside, "another");

@@ -77,8 +77,8 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
     }
     world.client(owner).is_stopped = false;
     world.settle();
-    assert!(!world.client(target).is_gone(), "whoever pastes");
-    assert!(!world.client(owner).is_gone(), "whoever has copied");
+    assert!(!world.client(target).is_gone(), "the client that pastes");
+    assert!(!world.client(owner).is_gone(), "the client that copied");
     world.client(owner).take_events();
     let (mut reader, writer) = std::io::pipe().unwrap();
     offer.receive("text/plain".to_owned(), writer.as_fd());
@@ -116,7 +116,7 @@ fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
     world.button(BUTTON_LEFT, true);
     let serial = world.client(pressed).press_serial();
     drag(&mut world, thief, &theirs, serial);
-    assert!(world.state.surfaces.drag_icon().is_none(), "somebody else began it");
+    assert!(world.state.surfaces.drag_icon().is_none(), "the serial is of another client's press");
     drag(&mut world, pressed, &window, serial);
     assert!(world.state.surfaces.drag_icon().is_some());
     world.button(BUTTON_LEFT, false);
@@ -148,7 +148,7 @@ fn source_of_a_refused_drag_is_cancelled() {
     assert!(world.state.surfaces.drag_icon().is_some());
     told(&mut world, a);
     drag(&mut world, a, &window, serial);
-    assert_eq!(told(&mut world, a), ["source cancelled"], "one press begins one drag, which goes on");
+    assert_eq!(told(&mut world, a), ["source cancelled"], "a press starts one drag only, which goes on");
     assert!(world.state.surfaces.drag_icon().is_some() && world.state.input.pointer().is_grabbed());
 }
 
@@ -235,7 +235,7 @@ fn nothing_is_dragged_with_a_finger_that_was_lifted() {
     world.input(InputEvent::TouchUp { time, slot: 2 });
     drag(&mut world, client, &window, serial.unwrap());
     world.input(InputEvent::TouchUp { time, slot: 1 });
-    assert!(!world.state.input.touch().is_grabbed(), "nobody can let go of it");
+    assert!(!world.state.input.touch().is_grabbed(), "a drag without a finger would never end");
     assert!(world.state.surfaces.drag_icon().is_none());
 }
 

@@ -85,7 +85,7 @@ fn who_has_the_keyboard_has_the_shortcuts_until_the_user_takes_them_back() {
     assert_eq!(world.focused().as_deref(), Some("other"));
     // `Super+Escape` ends an inhibitor. This client has none, so it receives the keys.
     assert!(hears(&mut world, other, KEY_LEFT_SUPER, KEY_ESCAPE));
-    assert!(!hears(&mut world, other, KEY_LEFT_ALT, KEY_TAB), "who has not the keyboard has no shortcuts");
+    assert!(!hears(&mut world, other, KEY_LEFT_ALT, KEY_TAB), "a client without the keyboard gets no shortcuts");
     world.chord(&[KEY_LEFT_SUPER], KEY_ESCAPE);
     assert_eq!(told(&mut world, remote), ["active"]);
     assert!(hears(&mut world, remote, KEY_LEFT_ALT, KEY_TAB));
@@ -127,7 +127,7 @@ fn a_second_one_of_a_surface_is_an_error_and_who_goes_leaves_none() {
     let first = inhibitor(&mut world, remote, &window.surface);
     first.destroy();
     let _again = inhibitor(&mut world, remote, &window.surface);
-    assert_eq!(told(&mut world, remote), ["active"], "the first one was gone before it could be told");
+    assert_eq!(told(&mut world, remote), ["active"], "the first inhibitor was destroyed before its event");
     let _second = inhibitor(&mut world, remote, &window.surface);
     world.settle();
     assert!(world.client(remote).said().contains("has an inhibitor"), "{}", world.client(remote).said());
@@ -158,7 +158,7 @@ fn a_button_with_mod_is_that_windows_too_while_the_pointer_is_on_it() {
         events.into_iter().any(|event| matches!(event, Event::Button { pressed: true, .. }))
     };
     assert!(presses(&mut world, (50.0, 50.0), remote));
-    assert!(!presses(&mut world, (650.0, 50.0), other), "it moves the other one");
+    assert!(!presses(&mut world, (650.0, 50.0), other), "it moves the other window");
 }
 
 /// Holds the volume key for two seconds and counts its action instead of running it. Returns the count.

@@ -158,7 +158,7 @@ fn who_activates_a_window_with_a_modal_dialog_means_the_dialog() {
     let modal = world.client(client).bind::<XdgWmDialogV1>().get_xdg_dialog(&dialog.toplevel, &handle, ());
     modal.set_modal();
     world.settle();
-    assert_eq!(world.focused().as_deref(), Some("dialog"), "what lies below it cannot be used now");
+    assert_eq!(world.focused().as_deref(), Some("dialog"), "the window below its modal dialog gets no focus");
     world.click(corner.0, corner.1);
     assert_eq!(world.focused().as_deref(), Some("dialog"));
 
@@ -210,7 +210,7 @@ fn second_dialog_object_of_a_window_is_an_error() {
     manager.get_xdg_dialog(&dialog.toplevel, &handle, ()).destroy();
     manager.get_xdg_dialog(&dialog.toplevel, &handle, ());
     world.settle();
-    assert!(!world.client(client).is_gone(), "the first one was destroyed");
+    assert!(!world.client(client).is_gone(), "the first dialog object was destroyed");
     manager.get_xdg_dialog(&dialog.toplevel, &handle, ());
     world.settle();
     assert_eq!(world.client(client).error, Some(("xdg_wm_dialog_v1".to_owned(), 0)));

@@ -125,7 +125,7 @@ fn a_grandchild_waits_for_everybody_above_it() {
     assert_eq!(stage.at(35, 35), RED);
     stage.world.client(client).draw(&grandchild, 8, (10, 10), RED);
     stage.commit_parent();
-    assert_eq!((stage.at(35, 35), stage.at(25, 25)), (BLUE, GREEN), "the committed one, not the attached one");
+    assert_eq!((stage.at(35, 35), stage.at(25, 25)), (BLUE, GREEN), "the committed buffer, not the attached buffer");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_child_that_becomes_desynchronised_shows_what_it_had_committed() {
     stage.draw(4, RED);
     stage.subsurface.set_desync();
     stage.rest();
-    assert_eq!(stage.at(30, 30), BLUE, "what was committed, not what was attached after");
+    assert_eq!(stage.at(30, 30), BLUE, "the committed buffer, not the buffer attached later");
     stage.hear(Heard::Called(3));
     assert!(!stage.heard(Heard::Called(4)));
     stage.child.commit();

@@ -134,7 +134,7 @@ fn a_workspace_is_under_the_finger_at_every_refresh_and_goes_on_without_a_jump()
     let log = world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1));
     let (begun, lifted) = drag_in(&mut world, 600.0);
     lift(&mut world);
-    assert_eq!(active(&world), 1, "it had gone far, and fast");
+    assert_eq!(active(&world), 1, "the finger had gone far, and fast");
     world.rest();
     let seen = edges(&log, GREEN);
     // Skip the begin, because there is no prediction for a finger that has only just touched.
@@ -223,7 +223,7 @@ fn columns_go_along_with_three_fingers_and_come_to_rest_at_the_nearest() {
     let moved = 39.0 * 12.0 * f64::from(OUTPUT.0) / 1200.0;
     assert!((held.last().unwrap().1 - (8.0 + moved)).abs() <= 1.0, "{moved} {:?}", held.last());
     assert!(held.windows(2).all(|pair| pair[1].1 - pair[0].1 > -30.0), "{held:?}");
-    assert_eq!(left(&world, "green"), 8, "the layout hears of it in the end");
+    assert_eq!(left(&world, "green"), 8, "the layout is updated at the end");
     let time = world.now();
     world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: false } });
     world.turn();
@@ -300,7 +300,7 @@ fn a_finger_stops_a_glide_where_it_is_and_nobody_is_woken_while_it_rests() {
     let time = world.now();
     world.input(InputEvent::Gesture { time, gesture: Gesture::HoldEnd { cancelled: false } });
     world.rest();
-    assert!([RED, GREEN].contains(&world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2)), "it comes to rest on one of them");
+    assert!([RED, GREEN].contains(&world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2)), "it comes to rest on a workspace");
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn shortcut_of_a_swipe_is_done_once_and_the_other_swipes_stay_what_they_are() {
     swipe(&mut world, 3, &[(-20.0, 0.0); 3], true);
     assert_eq!((number_of(&world, "green"), active(&world)), (2, 2));
     swipe(&mut world, 3, &[(-20.0, 3.0); 40], true);
-    assert_eq!((number_of(&world, "green"), active(&world)), (5, 2), "the eye does not go to the next workspace");
+    assert_eq!((number_of(&world, "green"), active(&world)), (5, 2), "the next workspace is not shown");
     // One large step is enough, and the usual action of a four-finger swipe is not done.
     bind(&mut world, "Swipe4Left", "workspace 5", false);
     swipe(&mut world, 4, &[(-150.0, 0.0)], true);
@@ -344,7 +344,7 @@ fn shortcut_of_a_swipe_is_done_once_and_the_other_swipes_stay_what_they_are() {
     swipe(&mut world, 3, &[(-20.0, 0.0); 80], true);
     assert_eq!(active(&world), 4, "once, however far it goes");
     swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
-    assert_eq!(active(&world), 3, "the other way it is the usual one");
+    assert_eq!(active(&world), 3, "in the other direction the usual swipe works");
 }
 
 #[test]

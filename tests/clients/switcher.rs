@@ -48,7 +48,7 @@ fn who_goes_on_sees_all_of_them_live_and_has_the_marked_one_when_the_modifier_is
     world.key(KEY_LEFT_ALT, true);
     tab(&mut world);
     world.rest();
-    assert!(!is_shown(&world), "one step is done at once, and nothing comes between");
+    assert!(!is_shown(&world), "one step switches at once, without the list");
     assert_eq!(world.focused().as_deref(), Some("green"));
     tab(&mut world);
     world.rest();
@@ -86,7 +86,7 @@ fn who_holds_the_modifier_sees_them_after_a_moment_and_who_is_quick_never() {
     assert!(is_shown(&world));
     let turns = world.turns();
     world.run_for(Span::from_seconds(60), &mut nothing);
-    assert!(world.turns() - turns <= 2, "nothing happens while nobody does anything: {}", world.turns() - turns);
+    assert!(world.turns() - turns <= 2, "no work without input: {}", world.turns() - turns);
 }
 
 #[test]

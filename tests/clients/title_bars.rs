@@ -55,7 +55,7 @@ fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
     world.put("red", (100, 200));
     world.rest();
     assert_eq!(world.pixel(110, 150), GREEN);
-    assert_ne!(world.pixel(110, 200 - TITLES + 6), GREEN, "there is a bar above the red one");
+    assert_ne!(world.pixel(110, 200 - TITLES + 6), GREEN, "there is a title bar above the red window");
     world.client(below).take_events();
     press(&mut world, (120, 200 - TITLES + 6));
     world.point(170.0, f64::from(300 - TITLES + 6));

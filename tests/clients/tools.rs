@@ -224,7 +224,7 @@ fn pen_moves_window_of_client_that_knows_tablets() {
     told_to(&mut world, a);
     window.toplevel._move(&world.client(a).globals().seat, serial);
     world.settle();
-    assert_eq!(told_to(&mut world, a), ["up", "away"], "a client does not see what drags its window");
+    assert_eq!(told_to(&mut world, a), ["up", "away"], "a client gets no motion of the pen that drags its window");
     world.latch();
     assert_eq!(world.window("a").rect().loc, corner + Point::from((3, 4)), "it follows from the press");
     world.pen(at(60, 50), ToolAction::Move, Axes::default());

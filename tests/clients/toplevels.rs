@@ -316,7 +316,7 @@ fn a_bar_that_reads_nothing_is_told_the_newest_when_it_reads_on() {
     }
     world.client(bar).is_stopped = false;
     world.settle();
-    assert!(!world.client(bar).is_gone(), "a bar that rests for a moment is not ended for what others say");
+    assert!(!world.client(bar).is_gone(), "a bar that pauses is not ended for the events of other clients");
     world.until("the newest title", |world| {
         let newest = format!("1 title 3999 {}", "x".repeat(200));
         told(world, bar).contains(&newest)

@@ -107,7 +107,7 @@ fn lies_where_it_should(renderer: impl Fn() -> Option<Renderer>, name: &str) {
             keep(&panel, &format!("turned-{name}-{turn}-{scale}"));
             assert_eq!(CORNERS.map(|corner| at(&panel, corner)), expected, "{turn} at {scale}");
             let hit = CORNERS.map(|corner| touched(&mut world, client, size, corner));
-            assert_eq!(hit, expected, "{turn} at {scale}: what a finger hits");
+            assert_eq!(hit, expected, "{turn} at {scale}: the quarter that a touch hits");
         }
     }
 }
@@ -315,7 +315,7 @@ fn a_bar_and_windows_lie_in_what_is_seen_and_follow_when_it_is_turned() {
     assert_eq!(
         world.client(owner).data.preferred_transforms.last(),
         Some(&Transform::_90),
-        "and the surfaces hear of it"
+        "and the surfaces get its preferred transform"
     );
     assert_eq!(world.client(client).answer_layer(&bar), Some((OUTPUT.1 as u32, 30)));
     assert_eq!(world.client(owner).answer_newest(), Some((OUTPUT.1, OUTPUT.0 - 30)));

@@ -120,7 +120,7 @@ fn fifo_shows_each_update_in_a_refresh_of_its_own() {
     stage.called(6);
     stage.world.rest();
     let shown: Vec<u64> = (2..=6).map(|number| stage.sequence(number)).collect();
-    assert!(shown.windows(2).all(|pair| pair[0] < pair[1]), "two in one refresh: {shown:?}");
+    assert!(shown.windows(2).all(|pair| pair[0] < pair[1]), "two updates in one refresh: {shown:?}");
     stage.everything_is_answered_once(2..=6);
     for number in 1..=5 {
         stage.released(number);
@@ -200,7 +200,7 @@ fn a_stamped_update_is_not_shown_before_its_time_and_holds_those_behind_it() {
     let client = stage.client;
     let shown = stage.world.client(client).light(3).unwrap().0;
     assert!(shown + TOLERANCE >= stamp, "shown at {shown}, due at {stamp}");
-    assert!(stage.world.client(client).heard(Heard::Discarded(2)), "both were due at one latch");
+    assert!(stage.world.client(client).heard(Heard::Discarded(2)), "both updates were due at one latch");
 }
 
 #[test]

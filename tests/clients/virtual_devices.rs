@@ -517,6 +517,6 @@ fn a_capture_announces_its_buffer_and_waits_for_the_output() {
     world.unplug("TEST-1");
     assert!(
         world.client(camera).take_events().iter().any(|event| matches!(event, Event::CaptureFailed)),
-        "a request that nobody serves fails instead of hanging its client"
+        "a capture fails with its output, or its client would wait for ever"
     );
 }

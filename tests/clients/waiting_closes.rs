@@ -48,7 +48,7 @@ fn nobody_waits(world: &mut World, open: &dyn Fn() -> File) {
     let before = left_to_others();
     let began = Instant::now();
     assert!(hand_over(world, open(), &BAD), "that is an error");
-    assert!(!hand_over(world, open(), &GOOD), "nobody minds");
+    assert!(!hand_over(world, open(), &GOOD), "the client is not ended");
     // Two files of the session, and two of the test, because the test runs on the session's thread.
     assert_eq!(left_to_others() - before, 4);
     assert!(began.elapsed() < Duration::from_secs(20), "it was waited for");

@@ -73,7 +73,7 @@ fn what_lights_outputs_that_a_shortcut_switched_off_is_nobodys() {
         assert_eq!(heard(&mut world, client), 0, "{what}");
         act(&mut world);
         world.point(100.0, 100.0);
-        assert!(heard(&mut world, client) > 0, "{what} is the window's again");
+        assert!(heard(&mut world, client) > 0, "{what} reaches the window again");
     }
 }
 
@@ -88,7 +88,7 @@ fn what_ends_idleness_while_all_is_dark_is_nobodys_and_what_comes_after_it_is_no
         world.settle();
         world.run_for(rest, &mut |_| None);
         act(&mut world);
-        assert!(heard(&mut world, client) > 0, "{what}: what is lit is seen");
+        assert!(heard(&mut world, client) > 0, "{what}: it reaches the window while the output is on");
         world.run_for(rest, &mut |_| None);
         power.set_mode(Mode::Off);
         world.settle();
@@ -138,5 +138,5 @@ fn input_lights_no_output_that_was_shut_while_it_was_dark() {
     power::shut(&mut world.state, output);
     world.key(KEY_A, true);
     world.key(KEY_A, false);
-    assert!(!is_on(&world), "nobody sees a panel below a closed lid");
+    assert!(!is_on(&world), "the panel below a closed lid stays off");
 }

@@ -103,7 +103,7 @@ fn a_resized_window_follows_the_pointer_however_late_its_client_is() {
     assert_eq!(rect(&world, "a"), (x - 100, y - 20, 500, 320));
     assert!(world.window("a").is_stretched());
     let asked = world.client(client).answer_newest();
-    assert_eq!(asked, Some((450, 300)), "one question at a time");
+    assert_eq!(asked, Some((450, 300)), "one configure at a time");
 
     // After the answer comes a configure with the newest size.
     world.client(client).show(&window.surface, 450, 300);

@@ -227,5 +227,5 @@ fn a_rule_names_the_workspace_on_which_an_applications_windows_appear_without_le
     switch(&mut world, KEY_2);
     world.state.outputs.rules_mut().set_apps(Vec::new());
     world.open("b", SIZE.0, SIZE.1);
-    assert_eq!(place(&world, "b"), ("TEST-1".to_owned(), 2), "without a rule, the one that is seen");
+    assert_eq!(place(&world, "b"), ("TEST-1".to_owned(), 2), "without a rule, the visible workspace");
 }

@@ -42,7 +42,7 @@ fn a_launcher_has_the_keyboard_while_it_is_there() {
     let pinned = world.pin(client, Layer::Overlay, RED, launcher(Wants::Exclusive));
     assert!(is_typed_into(&mut world, client));
     assert!(!is_typed_into(&mut world, window));
-    // Neither a click on a window nor a new window takes the keyboard away.
+    // A click on a window and a new window leave the keyboard with the launcher.
     let (x, y, ..) = rect(world.window("a"));
     world.click(f64::from(x) + 3.0, f64::from(y) + 3.0);
     let (other, _b) = world.open("b", 100, 100);
@@ -172,7 +172,7 @@ fn a_bar_has_menus_that_lie_above_windows_and_take_a_grab() {
     let root = shell.layers().shown().next().unwrap().surface();
     let at: Vec<_> = shell.popups_of(root).map(|(_, at)| (at.x, at.y)).collect();
     assert_eq!(at, [(OUTPUT.0 - 100, 30)], "it slides back onto the screen");
-    let hit = shell.hit((f64::from(OUTPUT.0) - 50.0, 60.0).into()).expect("somebody is there").0;
+    let hit = shell.hit((f64::from(OUTPUT.0) - 50.0, 60.0).into()).expect("a surface is hit").0;
     assert_eq!(smithay::reexports::wayland_server::Resource::id(&hit).protocol_id(), id(&popup.surface));
     assert!(is_typed_into(&mut world, client), "a menu that grabs has the keyboard");
     world.click(300.0, 400.0);

@@ -161,7 +161,7 @@ fn a_window_on_another_workspace_and_a_fullscreen_one_find_the_new_area() {
     let (_, _b) = world.open("b", 300, 200);
     world.chord(&[KEY_LEFT_SUPER], KEY_UP);
     let (_, top, ..) = rect(world.window("b"));
-    assert!(top >= 30, "new windows are placed in what is left");
+    assert!(top >= 30, "new windows are placed in the area that is left");
 }
 
 #[test]

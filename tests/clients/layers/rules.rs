@@ -68,5 +68,5 @@ fn layer_without_the_keyboard_leaves_it_to_windows() {
     };
     assert!(types(&mut world, window));
     save(&mut world, "");
-    assert!(!types(&mut world, window) && types(&mut world, client), "without the rule it has what it wants");
+    assert!(!types(&mut world, window) && types(&mut world, client), "without the rule it has the keyboard");
 }

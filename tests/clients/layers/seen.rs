@@ -46,9 +46,9 @@ fn what_a_fullscreen_window_covers_counts_as_hidden() {
     overlay.surface.commit();
     world.settle();
     let begun = world.now();
-    world.until("the callback of what is seen", |world| world.client(client).heard(Heard::Called(8)));
+    world.until("the callback of the visible overlay", |world| world.client(client).heard(Heard::Called(8)));
     assert!(world.now() - begun < Span::from_millis(100));
-    world.until("that of what is not", |world| world.client(client).heard(Heard::Called(7)));
+    world.until("the callback of the hidden bar", |world| world.client(client).heard(Heard::Called(7)));
     assert!(world.now() - begun > Span::from_millis(500));
     // The bar is visible again when the window leaves fullscreen.
     world.client(window).take_events();

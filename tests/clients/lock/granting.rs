@@ -24,7 +24,7 @@ fn no_window_is_seen_from_the_moment_on_at_which_the_locker_is_told() {
         world.turn();
     }
     locker.wait(&mut world);
-    assert_eq!(middle(&world), BLUE, "the lock is on screen when its locker is told");
+    assert_eq!(middle(&world), BLUE, "the lock is on screen when `locked` is sent");
     for number in 30..60 {
         world.client(client).draw(&window.surface, number, (400, 300), if number % 2 == 0 { RED } else { GREEN });
         window.surface.commit();

@@ -16,7 +16,7 @@ fn input_is_the_lockers_alone() {
     do_everything(&mut world);
     assert_eq!(heard(&mut world, locker.client), all);
     assert_eq!(heard(&mut world, client), Vec::<&str>::new());
-    assert_eq!(world.focused().as_deref(), Some("a"), "who has the focus when it is unlocked");
+    assert_eq!(world.focused().as_deref(), Some("a"), "the window that gets the focus after unlocking");
     locker.unlock(&mut world);
     world.client(client).take_events();
     do_everything(&mut world);

@@ -38,9 +38,9 @@ fn what_cannot_be_drawn_is_tried_once_a_refresh_and_shown_when_it_can() {
     world.state.outputs.set_renderer(renderer);
     // First the content of the meantime, then new content.
     let back = world.now();
-    is_soon_shown(&mut world, 0, back, "what could not be drawn");
+    is_soon_shown(&mut world, 0, back, "content from the time without a renderer");
     still.commit(&mut world);
-    still.is_soon_seen(&mut world, 0, "what comes after", &mut nothing);
+    still.is_soon_seen(&mut world, 0, "new content", &mut nothing);
 }
 
 /// The same with a GPU context that is lost for so long that the outputs are switched off.

@@ -49,7 +49,7 @@ fn answers_after(apart: Span) {
     let mut new = Still::open(&mut world, "new");
     new.is_soon_seen(&mut world, 0, "a new window", &mut nothing);
     new.commit(&mut world);
-    new.is_soon_seen(&mut world, 0, "what it shows next", &mut nothing);
+    new.is_soon_seen(&mut world, 0, "its next content", &mut nothing);
 
     world.client(new.client).take_events();
     world.key(KEY_A, true);

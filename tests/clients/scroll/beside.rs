@@ -20,7 +20,6 @@ enum Deed {
     Shrinks,
     /// Moves the visible content elsewhere.
     Uncovers,
-    /// Destroys its content.
     Destroys,
     Dies,
 }

@@ -101,7 +101,7 @@ fn the_pointer_is_told_where_it_is_when_the_view_rests_and_a_click_in_a_fling_hi
     let time = stage.world.now();
     stage.world.input(InputEvent::Button { time, button: 0x110, pressed: true });
     let events = stage.world.client(stage.client).take_events();
-    assert_eq!(motions(&events), [f64::from(seen)], "before the press it is told where");
+    assert_eq!(motions(&events), [f64::from(seen)], "it gets the position before the press");
     assert!(events.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })));
     let time = stage.world.now();
     stage.world.input(InputEvent::Button { time, button: 0x110, pressed: false });
@@ -132,7 +132,7 @@ fn what_a_button_holds_is_told_where_it_is_after_its_document_moved() {
     stage.scroll_to(20, Behavior::Jump);
     stage.rest();
     button(&mut stage, false);
-    assert_eq!(motions(&mut stage), [80.0], "before the release it is told where");
+    assert_eq!(motions(&mut stage), [80.0], "it gets the position before the release");
     assert_eq!(stage.error(), None);
 }
 
@@ -184,7 +184,7 @@ fn a_finger_drags_the_view_after_a_slop_and_its_client_hears_that_the_touch_is_o
     assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "{events:?}");
     assert!(events.iter().any(|event| matches!(event, Event::TouchCancel)), "{events:?}");
     stage.run(REFRESH * 8);
-    assert_eq!(stage.row_at(0), 18, "what came after the slop");
+    assert_eq!(stage.row_at(0), 18, "the distance after the slop");
     assert!(stage.world.client(stage.client).rests().is_empty(), "it is held");
 }
 

@@ -177,5 +177,5 @@ fn a_view_that_is_covered_by_its_contents_moves_at_the_rate_of_its_output() {
     stage.world.unplug("TEST-2");
     stage.rest();
     let gaps = gaps(&mut stage, 200);
-    assert!(all(&gaps, 16.7), "what moved it was unplugged: {gaps:?}");
+    assert!(all(&gaps, 16.7), "its output was unplugged: {gaps:?}");
 }

@@ -8,7 +8,6 @@ use upbeat_timing::scroll::SupplySettings;
 /// Rows of a long document; the colour of a row is still its number.
 const LONG: i32 = 1_000_000;
 
-/// Result of [`run`].
 #[derive(Debug)]
 struct Run {
     renders: usize,
@@ -94,7 +93,7 @@ fn the_views_of_a_client_share_what_it_may_have_rendered() {
     let (other, _) = client.subsurface(&stage.window.surface);
     let view = client.view(&other);
     stage.rest();
-    assert_eq!(budgets(&mut stage), [16_000, 8_000], "the new one begins with its half");
+    assert_eq!(budgets(&mut stage), [16_000, 8_000], "the new view begins with half of the budget");
     stage.scroll_to(100, Behavior::Jump);
     stage.rest();
     assert_eq!(budgets(&mut stage), [16_000, 8_000, 8_000]);

@@ -62,9 +62,9 @@ fn left(world: &World, title: &str) -> i32 {
 fn windows_open_beside_each_other_at_the_size_that_they_have_there_and_the_view_moves_as_far_as_it_must() {
     let mut world = world();
     let first = open(&mut world, "a");
-    assert_eq!(rect(&world, "a"), (GAP, GAP, HALF.0, HALF.1), "it was told before it drew anything");
+    assert_eq!(rect(&world, "a"), (GAP, GAP, HALF.0, HALF.1), "it got its size before it drew");
     let more = world.client(first.0).answer_newest();
-    assert!(more.is_none_or(|size| size == HALF), "and is told nothing more but that it has the focus: {more:?}");
+    assert!(more.is_none_or(|size| size == HALF), "later configures only say that it has the focus: {more:?}");
     let states = |world: &mut World, client| {
         let events = world.client(client).take_events();
         events.into_iter().find_map(|event| match event {
@@ -97,7 +97,7 @@ fn closing_a_window_restores_focus_and_view() {
     press(&mut world, KEY_LEFT);
     let before = ["a", "b", "c"].map(|title| left(&world, title));
     let (client, window) = open(&mut world, "new");
-    assert_eq!((left(&world, "a"), left(&world, "new")), (GAP, SECOND), "it opens right of the one with the focus");
+    assert_eq!((left(&world, "a"), left(&world, "new")), (GAP, SECOND), "it opens right of the focused column");
     window.toplevel.destroy();
     window.xdg.destroy();
     world.settle();
@@ -221,7 +221,7 @@ fn a_window_is_taken_out_of_its_column_by_hand_and_put_back_by_key() {
     world.key(KEY_LEFT_SUPER, true);
     world.button(BUTTON_LEFT, true);
     world.turn();
-    assert_eq!(left(&world, "b"), GAP, "the others close up");
+    assert_eq!(left(&world, "b"), GAP, "the other columns close up");
     world.point(300.0, 150.0);
     world.latch();
     assert_eq!((rect(&world, "a").0, rect(&world, "a").1), (GAP + 200, GAP + 50));
@@ -322,7 +322,7 @@ fn column_to_workspace_takes_tabs_dialogs_and_a_window_that_floats_alone() {
     act(&mut world, "workspace 4");
     assert_eq!(["b", "c", "dialog"].map(|title| whereabouts(&world, title).0), [4, 4, 4]);
     let seen = world.state.shell.visible_windows().filter_map(|window| window.title());
-    assert_eq!(seen.collect::<Vec<_>>(), ["b", "dialog"], "it has tabs, of which one is seen");
+    assert_eq!(seen.collect::<Vec<_>>(), ["b", "dialog"], "it has tabs, and one window is visible");
 }
 
 #[test]

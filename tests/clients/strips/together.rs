@@ -146,7 +146,7 @@ fn a_column_of_windows_that_cannot_be_so_small_shows_one_of_them() {
     world.turn();
     press(&mut world, KEY_COMMA);
     let left = HALF.1 - TITLES;
-    assert_eq!((rect(&world, "a").3, rect(&world, "b").3), (left, left), "what their titles leave");
+    assert_eq!((rect(&world, "a").3, rect(&world, "b").3), (left, left), "the height that their tabs leave");
     let seen = |world: &World, title| world.state.shell.is_visible(world.window(title).id);
     assert!(!seen(&world, "a") && seen(&world, "b"));
     press(&mut world, KEY_LEFT);

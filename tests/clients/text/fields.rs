@@ -56,11 +56,11 @@ fn a_second_input_method_is_unavailable_and_the_first_works_on() {
     let other = desk.world.connect();
     let second = method(&mut desk.world, other);
     assert_eq!(told(&mut desk.world, other), ["unavailable"]);
-    second.commit_string("from nobody".to_owned());
+    second.commit_string("from the second method".to_owned());
     second.commit(0);
     let _grab = super::grab(&mut desk.world, other, &second);
     super::popup(&mut desk.world, other, &second, (20, 10), RED);
-    assert!(told(&mut desk.world, other).is_empty(), "it is told nothing else");
+    assert!(told(&mut desk.world, other).is_empty(), "it gets no other event");
     assert!(desk.writer().is_empty());
     desk.world.kill(other);
     assert_eq!(desk.types("x", 1), ["commit x", "done 1"]);
@@ -108,7 +108,7 @@ fn fields_follow_the_keyboard_and_all_of_a_client_hear_of_it() {
     assert_eq!(desk.writer(), ["second enter"]);
     second.enable();
     second.commit();
-    assert!(desk.typist().is_empty(), "another one is typed into");
+    assert!(desk.typist().is_empty(), "another field has the focus");
     assert_eq!(desk.types("a", 1), ["second done 1", "commit a", "done 1"]);
     desk.field.disable();
     desk.field.commit();

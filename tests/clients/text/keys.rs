@@ -36,7 +36,7 @@ fn keys_go_to_the_input_method_while_a_field_is_typed_into_and_to_nobody_else() 
     assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, true)]);
     desk.enable();
     desk.world.key(KEY_A, false);
-    assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, false)], "who has seen it go down sees it come up");
+    assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, false)], "the client that got the press gets the release");
     assert!(desk.typist().is_empty());
 }
 
@@ -114,13 +114,13 @@ fn nobody_holds_the_keyboard_after_it_died() {
     pass(&mut desk.world);
     let events = desk.world.client(desk.writer).take_events();
     assert!(events.iter().any(|event| matches!(event, Event::Modifiers { depressed: 1 })), "{events:?}");
-    assert_eq!(strokes(events), [(KEY_A, false)], "what it held is released");
+    assert_eq!(strokes(events), [(KEY_A, false)], "its held keys are released");
     desk.world.key(KEY_A, false);
     desk.world.key(KEY_LEFT_SHIFT, false);
     pass(&mut desk.world);
     let events = desk.world.client(desk.writer).take_events();
     assert!(events.iter().any(|event| matches!(event, Event::Modifiers { depressed: 0 })), "{events:?}");
-    assert!(strokes(events).is_empty(), "who was not told of the press is not told of the release");
+    assert!(strokes(events).is_empty(), "no release without a press");
     desk.world.key(KEY_A, true);
     desk.world.key(KEY_A, false);
     assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, true), (KEY_A, false)]);
@@ -226,7 +226,7 @@ fn keys_that_are_made_anew_with_a_keymap_of_its_own_swap_no_keymaps() {
     }
     let both = |key| [(key, true), (key, false)];
     assert_eq!(typed, [KEY_A, KEY_F, KEY_A, KEY_F, KEY_A].map(both).concat());
-    assert_eq!(modifiers, [Some(1), Some(0)].repeat(5), "what it set stays while the other keyboard is used");
+    assert_eq!(modifiers, [Some(1), Some(0)].repeat(5), "its modifiers stay while the other keyboard is used");
 }
 
 #[test]
@@ -279,8 +279,8 @@ fn an_input_method_that_hangs_loses_the_keys_until_it_reads_again() {
     pass(&mut desk.world);
     let events = desk.world.client(desk.writer).take_events();
     let told = |event: &&Event| matches!(event, Event::Told(words) if words.starts_with("done"));
-    assert_eq!(events.iter().filter(told).count(), 1, "nothing is shown of what was being composed: {events:?}");
-    assert_eq!(strokes(events), [(KEY_A, true), (KEY_F, false)], "what it held is released");
+    assert_eq!(events.iter().filter(told).count(), 1, "the preedit is cleared: {events:?}");
+    assert_eq!(strokes(events), [(KEY_A, true), (KEY_F, false)], "its held keys are released");
     desk.world.key(KEY_F, false);
     desk.world.key(KEY_A, false);
     assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, false)]);

@@ -160,10 +160,10 @@ fn the_keyboard_of_the_input_method_lies_above_a_lock_and_no_other_layer_does() 
     assert!(shows(&mut desk.world, low, BLUE));
     assert!(!touch(&mut desk.world, desk.typist, low));
     let _method = method(&mut desk.world, other);
-    assert!(shows(&mut desk.world, (300, 10), BLUE), "nor the next one anything that is no keyboard");
+    assert!(shows(&mut desk.world, (300, 10), BLUE), "only keyboards of an input method are shown above a lock");
     keyboard(&mut desk.world, other);
     // It lies above the exclusive zone that the first keyboard still has.
-    assert!(shows(&mut desk.world, (10, OUTPUT.1 - 110), GREEN), "but a keyboard");
+    assert!(shows(&mut desk.world, (10, OUTPUT.1 - 110), GREEN), "a keyboard is shown");
     assert_eq!(told(&mut desk.world, other).len(), 0);
 }
 

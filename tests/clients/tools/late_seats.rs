@@ -60,7 +60,7 @@ fn press_that_a_late_tablet_seat_is_told_of_moves_the_window() {
     let corner = world.window("a").rect().loc;
     window.toplevel._move(&world.client(a).globals().seat, serial);
     world.settle();
-    assert_eq!(told_to(&mut world, a), ["up", "away"], "a client does not see what drags its window");
+    assert_eq!(told_to(&mut world, a), ["up", "away"], "a client gets no motion of the pen that drags its window");
     pen_at(&mut world, (13, 24), ToolAction::Move);
     world.latch();
     assert_eq!(world.window("a").rect().loc, corner + Point::from((3, 4)), "it follows from the press");

@@ -176,7 +176,7 @@ fn tablet_seat_that_replaces_another_hears_a_held_button_once() {
     world.settle();
     add_seat(&mut world, a, &manager, &seat);
     let heard = heard_by_tools(&mut world, a);
-    assert!(heard[0].is_empty(), "its objects outlive a seat, and know already: {heard:?}");
+    assert!(heard[0].is_empty(), "its objects outlive a seat, and know the state: {heard:?}");
     assert_eq!(heard[1], ["serial 0 1", "near its tablet", "at 10 20", "button 331 1", "frame"]);
     world.client(a).data.tools[0].destroy();
     world.settle();

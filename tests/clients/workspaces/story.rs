@@ -10,7 +10,6 @@ use crate::fixture::{
     ClientIndex, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_O, KEY_TAB, OUTPUT, Toplevel, World,
 };
 
-/// A random action.
 #[derive(Clone, Debug)]
 enum Step {
     Open,
