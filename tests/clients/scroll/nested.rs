@@ -100,7 +100,7 @@ fn the_innermost_moves_that_can_and_keeps_the_gesture_that_it_began_with() {
         nested.fingers(&[(8.0, 0.0); 10], true);
         assert_eq!((nested.at(0, 30), nested.at(0, 10)), (Ok(80), Err(10)), "served: {served}: it goes across");
         nested.fingers(&[(8.0, 0.0), (0.0, 8.0), (0.0, 8.0)], true);
-        assert_eq!((nested.at(0, 30), nested.at(0, 10)), (Ok(88), Err(10)), "served: {served}: the gesture keeps its view");
+        assert_eq!((nested.at(0, 30), nested.at(0, 10)), (Ok(88), Err(10)), "served: {served}: the view is kept");
         nested.fingers(&[(0.0, 2.0); 5], true);
         assert_eq!((nested.at(0, 30), nested.at(0, 5)), (Ok(88), Err(15)), "served: {served}: it cannot go down");
     }
