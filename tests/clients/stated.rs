@@ -1,4 +1,4 @@
-//! State that programs declare for their surfaces and windows: alpha, content type, icon and tag, modal dialogs,
+//! State that programs declare for their surfaces and windows: alpha, content type, toplevel tag, modal dialogs,
 //! decoration mode.
 
 use wayland_client::protocol::wl_fixes::WlFixes;
