@@ -1,6 +1,5 @@
 //! A client that does not read for a while, beside clients that type, click and arrange outputs as fast as they can: it
-//! is not
-//! ended, and receives the whole sequence of events.
+//! is not ended, and receives the whole sequence of events.
 
 use wayland_client::protocol::wl_pointer::{Axis, AxisSource, ButtonState};
 use wayland_protocols_wlr::output_management::v1::client::zwlr_output_configuration_head_v1::ZwlrOutputConfigurationHeadV1;

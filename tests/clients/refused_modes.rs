@@ -1,6 +1,5 @@
 //! Displays whose drivers settle a mode change later. The requests are answered only then; all modes are restored if a
-//! driver
-//! refuses or does not answer.
+//! driver refuses or does not answer.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

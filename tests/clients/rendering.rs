@@ -15,8 +15,7 @@ use wayland_protocols::xdg::shell::client::xdg_toplevel::ResizeEdge;
 /// Allowed difference per colour channel of two renderers, because they round differently and blend in another order.
 pub const LEVELS: i32 = 4;
 /// Share of pixels that may differ more where surfaces are scaled, because pixman blends the outermost row and column
-/// of each
-/// surface with the outside, and OpenGL ES repeats the last pixel.
+/// of each surface with the outside, and OpenGL ES repeats the last pixel.
 const UNLIKE_SCALED: f64 = 0.02;
 /// The same share without scaling.
 const UNLIKE: f64 = 0.0;

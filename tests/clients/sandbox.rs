@@ -196,7 +196,7 @@ fn window_from_a_sandbox_does_not_take_the_keyboard_in_the_middle_of_a_word() {
     assert_eq!(world.focused(), Some("outside".to_owned()));
 }
 
-/// A world with a window "letter" and its client, and a client in a sandbox; both live as long as the last value.
+/// A world with a window "letter" and its client, and a client in a sandbox; both end when the last value is dropped.
 fn with_a_sandbox() -> (World, ClientIndex, ClientIndex, impl Sized) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("inside");

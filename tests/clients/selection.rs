@@ -366,8 +366,7 @@ fn touches_that_count_for_nothing_drop_nothing() {
 const TYPES: usize = 512;
 const NAME_LENGTH: usize = 64;
 /// Focus changes before the clients can read. If each announced all types, the events would not fit into a socket more
-/// than a
-/// few times.
+/// than a few times.
 const CHANGES: usize = 40;
 
 #[test]

@@ -1,6 +1,5 @@
 //! Swipes: the dragged content is under the fingers at every refresh, and moves on without a jump when they are lifted.
-//! The
-//! finger is a recording with its original times.
+//! The finger is a recording with its original times.
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::ProbeLog;
@@ -78,8 +77,7 @@ fn strokes() -> Vec<(Span, f64)> {
 }
 
 /// Drags a finger in from the left edge, as it was recorded, up to the distance `furthest`. Returns the times of touch
-/// and
-/// lift.
+/// and lift.
 fn drag_in(world: &mut World, furthest: f64) -> (Instant, Instant) {
     let begun = world.now() + Span::from_millis(3);
     let strokes: Vec<_> = strokes().into_iter().filter(|(_, way)| *way <= furthest).collect();

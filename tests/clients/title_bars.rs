@@ -85,8 +85,7 @@ fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
 }
 
 /// Whether the border of the focused window is visible to the left of a title bar, above it, to the left of its window,
-/// and
-/// below the window.
+/// and below the window.
 fn edges(world: &World, title: &str) -> [bool; 4] {
     let (x, y) = corner(world, title);
     let places = [(x - 1, y - TITLES / 2), (x + 50, y - TITLES - 1), (x - 1, y + SIZE.1 / 2), (x + 50, y + SIZE.1)];

@@ -58,8 +58,7 @@ fn of_those_that_are_turned_half_as_many_are_drawn() {
 }
 
 /// Checks that at most `most` of the translucent sheets are drawn, and that the remaining sheets are drawn when some
-/// are
-/// destroyed. `made` prepares each sheet.
+/// are destroyed. `made` prepares each sheet.
 fn the_uppermost_are_drawn(renderer: Renderer, most: usize, made: impl Fn(&WlSurface, u32)) {
     let mut world = World::lit_by(renderer, 1.0);
     let (good, window) = world.open_filled("good", (200, 100), GREEN);

@@ -40,8 +40,8 @@ impl Stage {
         surface.commit();
     }
 
-    /// Commits a synchronised child and then its parent. The child's buffer is unfinished until the returned
-    /// eventfd is written.
+    /// Commits a synchronised child and then its parent. The child's buffer is unfinished until the returned eventfd is
+    /// written.
     fn hold_by_a_child(&mut self) -> (WlSurface, WlSubsurface, OwnedFd) {
         let (client, parent) = (self.client, self.surface());
         let (child, subsurface) = self.world.client(client).subsurface(&parent);

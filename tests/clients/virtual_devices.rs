@@ -388,8 +388,7 @@ fn what_is_locked_on_the_sessions_keyboard_stays_locked_while_another_types() {
 }
 
 /// Locked modifiers and effective layout of the session's keyboard: after the keys of `act`, a key of a virtual
-/// keyboard and
-/// then the keys of `after`.
+/// keyboard and then the keys of `after`.
 fn after_a_virtual_key(options: &str, act: &[(u32, bool)], after: &[(u32, bool)]) -> (u32, u32) {
     let mut world = World::new();
     let keys = upbeat::config::Keyboard { layout: "us,ru".into(), options: options.into(), ..Default::default() };

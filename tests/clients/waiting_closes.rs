@@ -1,6 +1,5 @@
 //! File descriptors of a file system that never answers, sent with requests that take none: closing them blocks, so the
-//! session
-//! closes them on another thread.
+//! session closes them on another thread.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -77,8 +76,7 @@ fn a_file_system_that_never_answers_holds_up_nobody() {
 }
 
 /// A file whose close blocks until this is dropped. Another process serves the file system, because a process that
-/// waits in the
-/// kernel for itself could not even be killed.
+/// waits in the kernel for itself could not even be killed.
 struct Fuse {
     path: PathBuf,
     server: Child,

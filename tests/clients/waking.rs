@@ -97,8 +97,8 @@ fn what_ends_idleness_while_all_is_dark_is_nobodys_and_what_comes_after_it_is_no
         act(&mut world);
         world.turn();
         assert_eq!(heard(&mut world, client), 0, "{what}");
-        // The first input only ended the idle state. Later input is delivered even if the client leaves the
-        // outputs off, so that the user is not locked out.
+        // The first input only ended the idle state. Later input is delivered even if the client leaves the outputs
+        // off, so that the user is not locked out.
         world.key(KEY_A, true);
         world.key(KEY_A, false);
         assert_eq!(heard(&mut world, client), 2, "{what}");

@@ -38,8 +38,8 @@ fn what_a_fullscreen_window_covers_counts_as_hidden() {
     a.surface.commit();
     world.rest();
     assert_eq!((world.pixel(200, 5), world.pixel(OUTPUT.0 / 2, OUTPUT.1 - 5)), (BLUE, GREEN));
-    // The hidden bar gets its callback once a second, as all hidden surfaces do; the overlay above gets its
-    // callback at once.
+    // The hidden bar gets its callback once a second, as all hidden surfaces do; the overlay above gets its callback at
+    // once.
     world.client(client).ask(&top.surface, 7);
     world.client(client).ask(&overlay.surface, 8);
     top.surface.commit();

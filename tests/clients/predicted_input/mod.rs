@@ -56,8 +56,8 @@ impl Sheet {
         (f64::from(origin.x), f64::from(origin.y))
     }
 
-    /// For `span`, injects the input that `report` gives for the elapsed time, at each [`REPORTS`]; the client
-    /// draws. Returns the start.
+    /// For `span`, injects the input that `report` gives for the elapsed time, at each [`REPORTS`]; the client draws.
+    /// Returns the start.
     fn play(&mut self, span: Span, mut report: impl FnMut(Span) -> Vec<Injected>) -> Instant {
         let start = self.world.now();
         let (client, surface) = (self.client, self.window.surface.clone());

@@ -11,8 +11,7 @@ use crate::fixture::{OUTPUT, World};
 const PICTURES: u32 = 120;
 
 /// Numbers of the refreshes that show a new frame of a window which draws at each callback. Recorded pictures are not
-/// counted,
-/// because another thread copies them and their number depends on the host.
+/// counted, because another thread copies them and their number depends on the host.
 fn refreshes(is_recorded: bool) -> Vec<u64> {
     let mut world = World::lit();
     let (client, window) = world.open_filled("film", (400, 300), RED);

@@ -68,9 +68,8 @@ impl Across {
         }
     }
 
-    /// After an idle time of `rest` the client draws one half, the other half, and both. Each output shows the
-    /// result within two
-    /// of its refreshes.
+    /// After an idle time of `rest` the client draws one half, the other half, and both. Each output shows the result
+    /// within two of its refreshes.
     #[track_caller]
     fn is_as_new_on_each(&mut self, rest: Span, what: &str) {
         let slowest = interval(&self.world, 0).max(interval(&self.world, 1));

@@ -1,6 +1,5 @@
 //! The surface tree of Firefox: a subsurface covers the window. Its client requests the frame callback with an empty
-//! commit and
-//! draws after the callback. The covered window requests a callback too, and commits once a second.
+//! commit and draws after the callback. The covered window requests a callback too, and commits once a second.
 
 use super::*;
 

@@ -1,6 +1,5 @@
 //! A client that waits on a clock of its own between callback and commit, as a video player does, is never late. A
-//! client that
-//! takes two refreshes now and then is late at those times.
+//! client that takes two refreshes now and then is late at those times.
 
 use upbeat_timing::pacing::Class;
 use upbeat_timing::record::MissReason;
@@ -20,8 +19,7 @@ struct Watched {
 }
 
 /// Plays frames, each after the callback of the previous frame. `due` gives the commit time from the frame's number,
-/// the
-/// previous commit time and the time of that callback.
+/// the previous commit time and the time of that callback.
 fn play(due: impl Fn(u32, Instant, Instant) -> Instant) -> Watched {
     let mut world = World::simulated(&[60_000]);
     let (client, window) = world.open_filled("film", SIZE, RED);

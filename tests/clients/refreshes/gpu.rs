@@ -1,6 +1,5 @@
 //! A client whose GPU goes on drawing after the commit: a frame costs CPU and GPU time, and is latched when both are
-//! done.
-//! Virtual time; a fence stands for the GPU.
+//! done. Virtual time; a fence stands for the GPU.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;

@@ -1,6 +1,5 @@
 //! A client whose frames do not always fit into a refresh, with the fewest buffers that a program can have. It gets the
-//! time of
-//! its slowest frames, and no callback while it has no free buffer, because some programs exit then.
+//! time of its slowest frames, and no callback while it has no free buffer, because some programs exit then.
 
 use upbeat::surface::Entry;
 use upbeat_timing::pacer::Reason;

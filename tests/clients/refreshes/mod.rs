@@ -1,6 +1,5 @@
 //! A change on an output is on screen within two of its refreshes, whatever happens on other outputs and however long
-//! the output
-//! was idle. In virtual time, so that ten idle minutes cost seconds.
+//! the output was idle. In virtual time, so that ten idle minutes cost seconds.
 
 mod across;
 mod browser;
@@ -54,8 +53,7 @@ impl Still {
     }
 
     /// Checks that the update committed just now is on screen within two refreshes of the output at index `place`,
-    /// while `actor`
-    /// goes on.
+    /// while `actor` goes on.
     #[track_caller]
     fn is_soon_seen(&self, world: &mut World, place: i32, what: &str, actor: Actor<'_>) {
         let committed = world.now();

@@ -17,8 +17,7 @@ const LEFT_OVER: f64 = 2.0;
 const SWITCHES: f64 = 1.0;
 
 /// `TEST-1` is idle for `rest` while `stir` goes on on the last output. Then its window draws, the last output is
-/// changed in
-/// several ways, and a new window opens on `TEST-1`.
+/// changed in several ways, and a new window opens on `TEST-1`.
 #[track_caller]
 fn rests(rates: &[u32], rest: Span, stir: impl FnOnce(&mut World, i32) -> Stir) {
     let mut world = World::simulated(rates);

@@ -31,8 +31,7 @@ fn chance(state: &mut u64, below: u64) -> u64 {
 }
 
 /// Flings a view. Its client acts `after` milliseconds after the fingers were lifted. Returns the number of blank rows,
-/// and the
-/// refreshes that showed the neighbour.
+/// and the refreshes that showed the neighbour.
 fn throw(deed: Deed, after: i64, pixels: f64) -> (u32, Vec<u64>) {
     let mut stage = Stage::new();
     stage.world.put("view", (0, 0));

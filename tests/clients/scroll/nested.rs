@@ -1,6 +1,5 @@
 //! Nested scroll views, a horizontal strip in a vertical feed: the innermost view that can move takes the scroll, and
-//! it is
-//! clipped to the view around it. The same with and without the compositor's help.
+//! it is clipped to the view around it. The same with and without the compositor's help.
 
 use upbeat_client::{ContentId, Picture, ScrollOptions, ScrollView};
 

@@ -1,6 +1,5 @@
 //! Parts of a connection that users of our client library pass to it: the connection, the list of globals, and the
-//! events of
-//! pointer and touch.
+//! events of pointer and touch.
 
 use std::sync::{Arc, Mutex};
 

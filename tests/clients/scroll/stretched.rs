@@ -23,8 +23,7 @@ fn rows(stage: &Stage) -> Vec<i32> {
 }
 
 /// Checks the visible rows, the topmost of which is document row `first`. Rows before `from` and after `last` are
-/// missing: the
-/// filter mixes the outermost three rows in their place.
+/// missing: the filter mixes the outermost three rows in their place.
 fn are_seen(stage: &Stage, first: i32, from: i32, last: i32) {
     let seen = rows(stage);
     for (row, seen) in (first..).zip(&seen) {

@@ -89,8 +89,7 @@ const MANY: usize = 60;
 pub const TURNS: u64 = 300;
 
 /// Number of layout passes while a client asks for another width in each of [`TURNS`] turns. In real time, because the
-/// pause
-/// between two passes follows from the time that a pass takes.
+/// pause between two passes follows from the time that a pass takes.
 pub fn arrangements_of_changing_wishes() -> u64 {
     let mut world = World::in_real_time(Renderer::pixman().unwrap());
     strips::set_mode(&mut world.state, Mode::Strip);

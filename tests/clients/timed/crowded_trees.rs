@@ -4,10 +4,8 @@ use crate::crowded_trees::moving;
 use crate::timed_figure::Noise;
 
 /// Allowed cost of moving one of a thousand subsurfaces, as a multiple of moving an only subsurface. Smithay copies
-/// lists of
-/// children, which makes 10 to 15. A walk over all subsurfaces made it more than 170 if they were synchronised, and 46
-/// if they
-/// were not.
+/// lists of children, which makes 10 to 15. A walk over all subsurfaces made it more than 170 if they were
+/// synchronised, and 46 if they were not.
 const MOST: u32 = 26;
 
 #[test]

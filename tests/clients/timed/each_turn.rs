@@ -14,8 +14,7 @@ const PARTS: i32 = 400;
 /// Number of objects, of kinds of which a client may have a few hundred.
 const MANY: usize = 200;
 /// Allowed cost of a turn with [`MANY`] objects, as a multiple of a turn with one. A walk over all visible surfaces for
-/// each
-/// object makes it a hundred.
+/// each object makes it a hundred.
 const MOST: u32 = 10;
 
 /// A window with many subsurfaces, none of which takes input, and the pointer above it.

@@ -32,8 +32,7 @@ fn slides_for(ahead: u8, duration: Span) -> World {
 }
 
 /// Switches from a red window to a green window, and compares each frame with its display time. With `vertical`,
-/// workspaces
-/// lie below each other.
+/// workspaces lie below each other.
 fn slides_rightly(world: &mut World, vertical: bool) {
     open(world, "red", RED);
     send(world, KEY_2);
