@@ -474,7 +474,7 @@ fn minimised_window_stays_so_while_workspaces_change() {
     assert_eq!(focused(&world).as_deref(), Some("b"));
     activate(&mut world, "a");
     assert_eq!((focused(&world).as_deref(), is_visible(&world, "a")), (Some("a"), true));
-    assert!(!is_visible(&world, "b"), "its workspace is seen");
+    assert!(!is_visible(&world, "b"), "its workspace is shown");
 }
 
 #[test]

@@ -281,7 +281,7 @@ fn a_disabled_output_leaves_the_layout_and_comes_back_where_it_was() {
     let heard = told(&mut world, client);
     assert_eq!(heard, ["succeeded", "2 disabled", "done"]);
     assert_eq!(world.state.outputs.iter().count(), 1);
-    assert!(world.window("a").rect().loc.x < OUTPUT.0, "its windows are seen elsewhere");
+    assert!(world.window("a").rect().loc.x < OUTPUT.0, "its windows are shown on another output");
     let nothing = |_: &Head| {};
     configure(&mut world, client, &manager, &[(2, Some(&nothing))]).apply();
     let heard = told(&mut world, client);

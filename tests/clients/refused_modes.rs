@@ -171,7 +171,7 @@ fn where_a_driver_refuses_all_is_as_it_was_also_on_other_outputs() {
     assert_eq!(told(&mut world, client), [""; 0], "the other has not answered");
     right.refuses();
     assert_eq!(told(&mut world, client), [""; 0], "not all is as it was");
-    assert_eq!(left.asked(), [(OUTPUT.0, OUTPUT.1)], "it is asked to go back");
+    assert_eq!(left.asked(), [(OUTPUT.0, OUTPUT.1)], "it is asked for its former mode");
     left.takes();
     assert_eq!(told(&mut world, client), ["failed"], "a mode that did not last was announced");
     world.rest();
@@ -230,7 +230,7 @@ fn what_goes_back_leaves_what_others_have_asked_for_meanwhile() {
     left.takes();
     world.rest();
     assert_eq!((left.output.mode().width, left.output.mode().height), (800, 600));
-    // As the configuration file and the private socket ask, which do not wait for other requests.
+    // A request as from the configuration file or the private socket, which does not wait for other requests.
     let heard = Rc::<RefCell<Option<Result<(), String>>>>::default();
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
     let smaller = Mode { width: 640, height: 480, ..before };
@@ -239,7 +239,7 @@ fn what_goes_back_leaves_what_others_have_asked_for_meanwhile() {
     mode_switch::wait(&mut world.state, asked, Box::new(move |_, result| *said.borrow_mut() = Some(result)));
     right.refuses();
     assert_eq!(told(&mut world, client).first().map(String::as_str), Some("failed"));
-    assert_eq!(left.asked(), [(640, 480)], "it is not asked to go back, because another mode is wanted");
+    assert_eq!(left.asked(), [(640, 480)], "the later request replaces the former mode");
     left.refuses();
     world.rest();
     assert_eq!(left.asked(), [(before.width, before.height)], "the driver goes back to the former mode by itself");

@@ -91,7 +91,7 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
     }
     let mut pasted = String::new();
     reader.read_to_string(&mut pasted).unwrap();
-    assert_eq!(pasted, "upbeat", "as ever");
+    assert_eq!(pasted, "upbeat", "paste works as before");
 }
 
 /// Starts a drag from `window` with the `serial` of a press; returns the surface of the icon.

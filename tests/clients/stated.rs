@@ -198,7 +198,7 @@ fn window_with_a_dialog_object_leaves_no_memory_behind_when_its_client_goes() {
     drop(surface);
     assert_eq!(std::sync::Arc::strong_count(&kept), 2);
     world.kill(client);
-    world.until("nothing left of it", |_| std::sync::Arc::strong_count(&kept) == 1);
+    world.until("the surface data to be freed", |_| std::sync::Arc::strong_count(&kept) == 1);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn programs_of_before_xdg_decoration_are_told_to_draw_their_title_bars_unless_th
     upbeat::shell::wishes::renew_all(&mut world.state);
     world.settle();
     let heard: Vec<String> = world.client(client).take_events().into_iter().filter_map(told).collect();
-    assert_eq!(heard, ["Value(Client)"], "a rule counts before the wish");
+    assert_eq!(heard, ["Value(Client)"], "a rule wins over the requested mode");
 }
 
 #[test]

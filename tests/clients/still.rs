@@ -20,7 +20,7 @@ fn still() -> (World, ClientIndex, Toplevel) {
 fn light(world: &mut World, client: ClientIndex, update: u32) -> Span {
     let begun = world.now();
     world.run_for(Span::from_seconds(2), &mut nothing);
-    world.client(client).light(update).unwrap_or_else(|| panic!("{update} was never seen")).0 - begun
+    world.client(client).light(update).unwrap_or_else(|| panic!("{update} was not presented")).0 - begun
 }
 
 #[test]

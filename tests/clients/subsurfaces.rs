@@ -331,7 +331,7 @@ fn subsurface_is_not_called_back_before_its_first_content() {
     stage.child.commit();
     stage.window.surface.commit();
     stage.world.run_for(Span::from_seconds(5), &mut nothing);
-    assert!(!stage.heard(Heard::Called(7)), "there is no frame that it could be for");
+    assert!(!stage.heard(Heard::Called(7)), "no callback before the first content");
     stage.show(8, GREEN);
     stage.hear(Heard::Called(7));
     stage.hear(Heard::Called(8));

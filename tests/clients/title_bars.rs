@@ -20,7 +20,7 @@ fn world() -> World {
     world
 }
 
-/// Opens a window with the decoration `whose`.
+/// Opens a window with the decoration mode `whose`.
 fn open(world: &mut World, title: &str, colour: Colour, whose: Decoration) -> (ClientIndex, Toplevel) {
     let index = world.connect();
     let client = world.client(index);

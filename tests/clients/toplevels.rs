@@ -197,7 +197,7 @@ fn a_window_whose_client_does_not_read_for_a_while_is_not_closed_for_what_a_bar_
     world.settle();
     first.set_maximized();
     world.settle();
-    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT), "it is asked as ever");
+    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT), "it gets configures as before");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_bar_arranges_activates_and_closes_windows() {
     first.set_minimized();
     told(&mut world, bar);
     first.set_maximized();
-    assert_eq!(told(&mut world, bar), ["1 is maximized", "1 done"], "it is seen, and the focus stays");
+    assert_eq!(told(&mut world, bar), ["1 is maximized", "1 done"], "it is shown, and the focus stays");
     first.unset_maximized();
     first.activate(&seat);
     told(&mut world, bar);

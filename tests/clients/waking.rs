@@ -116,7 +116,7 @@ fn outputs_that_a_message_switched_on_and_off_again_stay_dark_whatever_is_presse
     power::set(&mut world.state, output, false);
     world.key(KEY_A, true);
     world.key(KEY_A, false);
-    assert!(!is_on(&world), "the wish for a lit output was replaced");
+    assert!(!is_on(&world), "the wake-up by input was cancelled");
 }
 
 #[test]

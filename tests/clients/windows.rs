@@ -168,7 +168,7 @@ fn maximised_takes_effect_with_the_commit_that_answers_it_and_is_undone() {
     world.client(client).answer_newest();
     window.toplevel.set_maximized();
     world.settle();
-    assert_eq!(rect(&world, "a"), floating, "asked, not answered");
+    assert_eq!(rect(&world, "a"), floating, "configured, not acknowledged");
     assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
     world.settle();
     assert_eq!(rect(&world, "a"), floating, "acknowledged, not committed");
@@ -303,7 +303,7 @@ fn window_that_comes_to_another_output_is_told_its_bounds() {
     assert_eq!(bounds(&mut world, client), Some((800, 580)), "a bar takes some of it");
     world.unplug("TEST-2");
     world.settle();
-    assert_eq!(bounds(&mut world, client), Some(OUTPUT), "its output is gone");
+    assert_eq!(bounds(&mut world, client), Some(OUTPUT), "its output was unplugged");
 }
 
 #[test]

@@ -223,7 +223,7 @@ fn a_rule_names_the_workspace_on_which_an_applications_windows_appear_without_le
     world.state.outputs.rules_mut().set_apps(config.apps);
     world.open("a", SIZE.0, SIZE.1);
     assert_eq!(place(&world, "a"), ("TEST-1".to_owned(), 2));
-    assert_eq!(world.focused(), None, "it is not seen");
+    assert_eq!(world.focused(), None, "its window is hidden");
     switch(&mut world, KEY_2);
     world.state.outputs.rules_mut().set_apps(Vec::new());
     world.open("b", SIZE.0, SIZE.1);

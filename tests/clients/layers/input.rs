@@ -143,7 +143,7 @@ fn bars_stay_what_they_are_in_the_overview() {
     world.click(10.0, 10.0);
     let heard = world.client(client).take_events();
     assert!(heard.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })), "{heard:?}");
-    assert!(world.state.shell.overlays().overview().is_on(), "the bar was meant, not the overview");
+    assert!(world.state.shell.overlays().overview().is_on(), "the bar got the click, not the overview");
     // A launcher that opens there gets the keyboard.
     world.pin(client, Layer::Overlay, GREEN, launcher(Wants::Exclusive));
     assert!(is_typed_into(&mut world, client));
@@ -233,7 +233,7 @@ fn layer_surface_that_a_fullscreen_window_covers_has_no_keyboard_until_it_is_see
         assert!(is_typed_into(&mut world, window), "{wants:?}");
         set_fullscreen(&mut world, window, &a, false);
         let has_it = is_typed_into(&mut world, client);
-        assert_eq!(has_it, wants == Wants::Exclusive, "{wants:?}: the user is in the window");
+        assert_eq!(has_it, wants == Wants::Exclusive, "{wants:?}: only an exclusive surface takes it back");
     }
 }
 
@@ -249,7 +249,7 @@ fn prompt_keeps_the_keyboard_when_a_window_goes_fullscreen() {
         assert!(!is_typed_into(&mut world, window));
         let hit = world.state.shell.hit((f64::from(OUTPUT.0 / 2), f64::from(OUTPUT.1 / 2)).into()).unwrap().0;
         let hit = smithay::reexports::wayland_server::Resource::id(&hit).protocol_id();
-        assert_eq!(hit, id(&prompt.surface), "it is seen");
+        assert_eq!(hit, id(&prompt.surface), "the prompt is visible");
     }
     prompt.layer.destroy();
     world.settle();

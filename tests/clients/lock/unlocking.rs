@@ -21,7 +21,7 @@ fn a_locker_that_dies_leaves_the_session_locked_and_another_one_takes_over() {
     world.rest();
     let picture = world.picture();
     let lit = picture.pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff != 0).count();
-    assert!(lit > 500, "it is said on the screen: {lit} pixels");
+    assert!(lit > 500, "the screen says that it is locked: {lit} pixels");
     assert!(!has_green(&world) && middle(&world) != BLUE);
     world.client(client).draw(&window.surface, 2, (400, 300), GREEN);
     window.surface.commit();
@@ -81,7 +81,7 @@ fn who_was_refused_or_not_told_yet_cannot_unlock() {
     let mut refused = Locker::ask(&mut world);
     assert_eq!(told(&mut world, refused.client), ["finished"]);
     refused.pane(&mut world, 0);
-    assert_eq!(told(&mut world, refused.client), Vec::<String>::new(), "there is nothing that it could show");
+    assert_eq!(told(&mut world, refused.client), Vec::<String>::new(), "a refused lock surface gets no configure");
     refused.lock.unlock_and_destroy();
     let invalid = ext_session_lock_v1::Error::InvalidUnlock as u32;
     ended_with(&mut world, refused.client, "ext_session_lock_v1", invalid);
@@ -158,6 +158,6 @@ fn a_surface_of_a_lock_is_a_lock_surface_alone_and_as_large_as_it_was_told() {
         act(&mut world, &mut locker);
         ended_with(&mut world, locker.client, interface, code);
         world.rest();
-        assert!(!has_green(&world), "{interface} {code}: it was asked for, and stays");
+        assert!(!has_green(&world), "{interface} {code}: the session stays locked");
     }
 }

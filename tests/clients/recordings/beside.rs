@@ -47,7 +47,7 @@ fn refreshes(is_recorded: bool) -> Vec<u64> {
 #[test]
 fn a_window_misses_no_refresh_beside_a_recorder() {
     for seen in [refreshes(false), refreshes(true)] {
-        assert_eq!(seen.len(), PICTURES as usize, "each picture is seen");
+        assert_eq!(seen.len(), PICTURES as usize, "each frame is presented");
         let dropped = seen.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
         assert_eq!(dropped, 0, "{seen:?}");
     }

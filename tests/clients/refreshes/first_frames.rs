@@ -46,7 +46,7 @@ fn opens_while_hidden_ones_are_called_back(rates: &[u32]) {
         called(&mut world, hidden, number);
         world.run_for(interval(&world, 0) * 3, &mut nothing);
         let client = world.client(new.client);
-        assert!(!client.heard(Heard::Discarded(1)), "{} ms before: its first frame was not seen", 2 * place);
+        assert!(!client.heard(Heard::Discarded(1)), "{} ms before: its first frame was discarded", 2 * place);
         let (light, _) = client.light(1).expect("its first frame is shown");
         assert!(light - opened <= interval(&world, 0) * 2, "shown after {}", light - opened);
         new.commit(&mut world);

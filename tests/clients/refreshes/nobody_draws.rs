@@ -36,7 +36,7 @@ fn what_cannot_be_drawn_is_tried_once_a_refresh_and_shown_when_it_can() {
     let turns = (world.turns() - turns) as f64 / GONE.as_seconds_f64();
     assert!(turns <= (125.0 + 60.0 + 144.0) * 2.0, "{turns} turns a second");
     world.state.outputs.set_renderer(renderer);
-    // First the content of the meantime, then new content.
+    // First the content that was committed without a renderer, then new content.
     let back = world.now();
     is_soon_shown(&mut world, 0, back, "content from the time without a renderer");
     still.commit(&mut world);

@@ -120,7 +120,7 @@ fn a_dialog_floats_above_the_columns_whoever_of_them_is_raised() {
     world.turn();
     let (x, y, width, height) = rect(&world, "dialog");
     assert_eq!((width, height), (800, 200), "as large as it wants to be");
-    assert!(x + width > SECOND, "it lies before both");
+    assert!(x + width > SECOND, "it overlaps both columns");
     assert_eq!(world.focused().as_deref(), Some("dialog"));
     press_shifted(&mut world, KEY_V);
     press(&mut world, KEY_RIGHT);

@@ -105,7 +105,7 @@ pub fn arrangements_of_changing_wishes() -> u64 {
     }
     let arrangements = world.state.shell.strips().arrangements() - before;
     assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
-    world.until("the newest wish", |world| rect(world, "a").2 == 901);
+    world.until("the newest requested width", |world| rect(world, "a").2 == 901);
     arrangements
 }
 

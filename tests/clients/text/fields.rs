@@ -25,7 +25,7 @@ fn what_is_composed_and_written_reaches_the_field_with_what_it_has_said() {
     desk.method.delete_surrounding_text(2, 9);
     desk.method.commit_string("葉".to_owned());
     desk.method.commit(2);
-    assert_eq!(desk.writer(), ["delete 2 0", "commit 葉", "done 2"], "and no more goes than there is");
+    assert_eq!(desk.writer(), ["delete 2 0", "commit 葉", "done 2"], "no more is deleted than the text has");
     desk.field.disable();
     desk.field.commit();
     assert_eq!(desk.typist(), ["deactivate", "done"]);
@@ -242,7 +242,7 @@ fn commits_of_a_focused_field_are_answered_once_in_a_turn_with_the_newest_number
     let (other, _) = world.open("other", 200, 100);
     told(&mut world, writer);
     field.commit();
-    assert!(told(&mut world, writer).is_empty(), "it was left");
+    assert!(told(&mut world, writer).is_empty(), "the field was left");
     world.kill(other);
 }
 

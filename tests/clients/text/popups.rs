@@ -202,7 +202,7 @@ fn the_input_method_covers_no_upper_half_of_a_lock_and_takes_no_keys_from_it() {
     desk.world.client(typist).draw(&above, 2, (20, 10), GREEN);
     above.commit();
     layer.surface.commit();
-    assert!(shows(&mut desk.world, (10, half), BLUE), "it is not seen at all");
+    assert!(shows(&mut desk.world, (10, half), BLUE), "it is hidden as a whole");
     assert!(!touch(&mut desk.world, typist, (10, half)));
     place.set_position(0, 20);
     layer.surface.commit();

@@ -122,7 +122,7 @@ impl Story {
             let place = shell.workspaces().place(window.id).expect("every window is on a workspace");
             assert!(shell.workspaces().screens().any(|(screen, _)| screen == place.screen), "that can be reached");
         }
-        assert!(shell.focused().is_none_or(|id| shell.is_visible(id)), "the focus is on something that is seen");
+        assert!(shell.focused().is_none_or(|id| shell.is_visible(id)), "the focused window is visible");
         let keyboard = self.world.state.input.keyboard().and_then(|keyboard| keyboard.current_focus());
         let heard = keyboard.and_then(|surface| shell.window_of(&surface)).map(|window| window.id);
         assert_eq!(heard, shell.focused(), "and it has the keyboard");
