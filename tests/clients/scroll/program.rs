@@ -1,5 +1,4 @@
-//! Parts of a connection that users of our client library pass to it: the connection, the list of globals, and the
-//! events of pointer and touch.
+//! Helpers for tests of the client library: the connection, its list of globals, and recorded pointer and touch events.
 
 use std::sync::{Arc, Mutex};
 
