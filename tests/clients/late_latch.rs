@@ -1,4 +1,4 @@
-//! Parts of windows that are kept at the pointer while their clients sleep (`upbeat_late_latch_v1`).
+//! `upbeat_late_latch_v1`: subsurfaces that the compositor keeps at the pointer while their client sleeps.
 
 use std::cell::Cell;
 
@@ -18,14 +18,14 @@ use crate::fixture::{ClientIndex, Toplevel, World};
 
 const WINDOW: (i32, i32) = (400, 300);
 const CORNER: (i32, i32) = (100, 100);
-/// What follows, and the pixel of it that is held.
+/// Size of the follower (a square), and the pixel of it that is held at the pointer.
 const SIZE: i32 = 11;
 const ANCHOR: i32 = 5;
-/// Pixels until the hand is where it was.
+/// The pointer of [`hurry`] is back at its first position after this number of pixels.
 const ROUND: i32 = 350;
 const INTERVAL: Span = Span::from_nanos(16_666_667);
 
-/// A window with a part that follows the pointer.
+/// A window with a subsurface that follows the pointer.
 struct Stage {
     world: World,
     client: ClientIndex,
@@ -55,7 +55,7 @@ impl Stage {
         Stage { world, client, window, part, follower }
     }
 
-    /// Where the middle of what follows is, on the screen; found from pixels.
+    /// Centre of the follower on the screen, found from pixels.
     fn seen_at(&self) -> Option<(i32, i32)> {
         let picture = self.world.picture();
         let first = picture.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == RED)? as i32;
@@ -82,15 +82,15 @@ fn what_follows_is_where_the_pointer_is_while_that_is_on_its_window() {
     assert_eq!((stage.seen_at(), stage.means()), (Some((250, 220)), vec![Means::Composed]));
     stage.point(251, 160);
     assert_eq!((stage.seen_at(), stage.means()), (Some((251, 160)), vec![]));
-    // The window moves, and the pointer does not.
+    // The window moves and the pointer stays.
     stage.world.put("a", (120, 110));
     stage.point(251, 160);
     assert_eq!(stage.seen_at(), Some((251, 160)));
     stage.world.put("a", CORNER);
-    // Beside it.
+    // The pointer is beside the window.
     stage.point(700, 600);
     assert_eq!((stage.seen_at(), stage.means()), (Some(OWN_PLACE), vec![Means::None]));
-    // Another window lies above: the pointer is on that one.
+    // The pointer is on another window, which lies above.
     stage.point(250, 220);
     stage.world.open_filled("above", (60, 60), GREEN);
     stage.world.put("above", (300, 300));
@@ -106,14 +106,14 @@ fn what_is_let_go_is_where_its_subsurface_is() {
     stage.follower.destroy();
     stage.world.rest();
     assert_eq!(stage.seen_at(), Some(OWN_PLACE));
-    // And may be taken again.
+    // The subsurface can get a follower again.
     stage.follower = stage.world.client(stage.client).follower(&stage.part);
     stage.point(260, 230);
     assert_eq!(stage.seen_at(), Some((260 + ANCHOR, 230 + ANCHOR)), "held by its corner");
     stage.part.destroy();
     stage.point(270, 230);
     assert_eq!(stage.seen_at(), None);
-    // Nobody is left to follow.
+    // The surface of this follower is gone.
     stage.follower.set_anchor(3, 3);
     let window = stage.window.surface.clone();
     stage.world.client(stage.client).draw(&window, 3, WINDOW, GREEN);
@@ -156,14 +156,15 @@ fn followers_are_offered_where_the_configuration_says_so() {
         world.settle();
         world.client(client).data.globals.iter().any(|(_, interface, _)| interface == name)
     };
-    assert!(!is_offered(&mut world), "not unless somebody says so");
+    assert!(!is_offered(&mut world), "not offered unless the configuration says so");
     let mut with = Config::default();
     with.late_latch.followers = true;
     settings::apply(&mut world.state, Some(&Config::default()), &with).unwrap();
     assert!(is_offered(&mut world));
 }
 
-/// Moves the pointer a pixel to the right every millisecond, and back where it has come to the end. When each of them was.
+/// Moves the pointer one pixel to the right every millisecond; at the end of a round it jumps back. Returns the time of
+/// each move.
 fn hurry(stage: &mut Stage, y: i32, span: Span) -> Vec<Instant> {
     let moves = Cell::new(Vec::<Instant>::new());
     stage.world.run_for(span, &mut |world| {
@@ -181,13 +182,13 @@ fn hurry(stage: &mut Stage, y: i32, span: Span) -> Vec<Instant> {
     moves.take()
 }
 
-/// How old what each picture shows of them was when it was lit, the youngest first.
+/// Age of the pointer position that each recorded picture shows, at its light; sorted, the youngest first.
 fn ages(log: &ProbeLog, moves: &[Instant]) -> Vec<Span> {
     let mut ages: Vec<Span> = std::iter::from_fn(|| log.pop())
         .filter_map(|sample| {
             let left = sample.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == RED)?;
             let step = left as i32 + ANCHOR - 20;
-            // Of the rounds that it may be of, the newest that was before the light.
+            // A position repeats in each round: take the newest move that came before the light.
             let of_round = |round: i32| moves.get(usize::try_from(step + round * ROUND).ok()?);
             let newest = (0..2).filter_map(of_round).rfind(|at| **at <= sample.light)?;
             Some(sample.light - *newest)
@@ -197,7 +198,8 @@ fn ages(log: &ProbeLog, moves: &[Instant]) -> Vec<Span> {
     ages
 }
 
-/// How old what is seen of a hand is that moves a pixel every millisecond, when it is lit: the median. Its client sleeps.
+/// Median age of the shown position at its light, while the pointer moves one pixel every millisecond and the client
+/// sleeps.
 #[test]
 fn what_follows_is_as_new_as_the_latch_allows() {
     let mut stage = Stage::new();
@@ -209,13 +211,14 @@ fn what_follows_is_as_new_as_the_latch_allows() {
     assert!(ages.len() > 30, "a picture for nearly every refresh: {}", ages.len());
     let (median, way) = (ages[ages.len() / 2], Span::from_millis(16).scale(i64::from(y), 720));
     println!("{median} old, of which the beam takes {way}");
-    // The display's lead, composing, and what has to be left for it; nothing for the client, which would take a refresh or more.
+    // Submit lead of the display, cost of composing and slack; no time for the client, because that would cost a
+    // refresh or more.
     assert!(median <= way + Span::from_micros(667) + Span::from_millis(3), "{median}");
     assert!(median < way + INTERVAL / 2);
-    assert_eq!(stage.world.client(stage.client).count(|_| true), told, "its client was woken");
+    assert_eq!(stage.world.client(stage.client).count(|_| true), told, "the client was woken");
 }
 
-/// The same where pictures are written in place: the beam's way to the row does not count any more, at whatever height that is.
+/// The same with in-place (front-buffer) updates: the beam's way to the row adds nothing, at any height.
 #[test]
 fn what_follows_is_as_new_as_the_beam_allows_at_every_height() {
     for corner in [10, 200, 400] {
@@ -235,9 +238,9 @@ fn what_follows_is_as_new_as_the_beam_allows_at_every_height() {
         assert!(median <= Span::from_millis(3), "{median} at {y}");
         assert_eq!(stage.world.output(0).in_place().counts().torn, 0);
         assert!(stage.world.output(0).in_place().counts().lit > 25, "{:?}", stage.world.output(0).in_place().counts());
-        assert_eq!(stage.world.client(stage.client).count(|_| true), told, "its client was woken");
+        assert_eq!(stage.world.client(stage.client).count(|_| true), told, "the client was woken");
         assert_eq!(stage.means().last(), Some(&Means::InPlace));
-        // It is there once, and what it was on is as it was.
+        // The follower is seen exactly once, and the pixels that it covered before are restored.
         let picture = stage.world.picture();
         let rows = (corner..corner + WINDOW.1).map(|row| (row * picture.width + CORNER.0) as usize);
         let pixels = rows.flat_map(|at| &picture.pixels[at..at + WINDOW.0 as usize]).map(|pixel| pixel & 0x00ff_ffff);

@@ -1,4 +1,4 @@
-//! Objects of the seat that a client makes while the focus is inside already: each is told the present state.
+//! Seat objects that a client creates while it has the focus already: each receives the present state.
 
 use upbeat::input::InputEvent;
 use upbeat::input::cursor::CursorView;
@@ -20,7 +20,7 @@ use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, World};
 
 silent!(ZwpPrimarySelectionDeviceManagerV1, ZwpPrimarySelectionSourceV1, ZwpPrimarySelectionOfferV1);
 
-/// User data of an object that was made late: its events are told in words.
+/// User data of a late object: its events are recorded as words.
 #[derive(Clone, Copy, Debug)]
 struct Late;
 
@@ -73,7 +73,7 @@ in_words!(ZwpPrimarySelectionDeviceV1, |event| match event {
     _ => None,
 }, children zwp_primary_selection_device_v1::EVT_DATA_OFFER_OPCODE => ZwpPrimarySelectionOfferV1);
 
-/// What late objects of `client` were told since the last call.
+/// Events of the late objects of `client` since the last call.
 fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     world.settle();
     let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
@@ -108,7 +108,7 @@ fn pointer_made_during_a_press_is_told_where_the_press_has_it() {
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 5.0, corner.y + 6.0);
     world.button(BUTTON_LEFT, true);
-    // Outside of its window: a press holds the pointer there.
+    // Outside the window: the implicit grab of the press keeps the pointer on its surface.
     world.point(corner.x - 30.0, corner.y + 6.0);
     make_pointer(&mut world, a);
     let surface = id(&window.surface);
@@ -180,7 +180,7 @@ fn data_device_made_while_focused_is_told_the_selection() {
     make(&mut world, other);
     assert_eq!(told(&mut world, other), ["selection true"]);
     make(&mut world, copies);
-    assert!(told(&mut world, copies).is_empty(), "without the keyboard a client hears of no selection");
+    assert!(told(&mut world, copies).is_empty(), "without the keyboard a client receives no selection");
 }
 
 #[test]

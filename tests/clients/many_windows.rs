@@ -1,30 +1,29 @@
-//! One client with hundreds of windows: what it costs those beside it when one more opens, and when all go.
+//! One client with hundreds of windows: the cost of opening one more window, and the state after all are closed.
 
 use std::time::Duration;
 
 use crate::fixture::{ClientIndex, Toplevel, World};
 use crate::timed::cpu;
 
-/// So many windows of many sizes.
+/// Number of windows, which have many sizes.
 const MANY: usize = 400;
 
-/// CPU time that one more window takes.
+/// CPU time to open one more window.
 pub struct Opening {
-    /// Beside a tenth of [`MANY`] windows.
+    /// With a tenth of [`MANY`] windows open.
     pub few: Duration,
-    /// Beside all of them.
+    /// With [`MANY`] windows open.
     pub many: Duration,
-    /// After they are gone.
+    /// After all of them were closed.
     pub again: Duration,
 }
 
-/// Sizes that look like chance.
 fn size(number: usize) -> (i32, i32) {
     let chance = number as i32 * 7_919;
     (40 + chance % 331, 30 + chance % 257)
 }
 
-/// Opens a window, and says what that takes, from its first commit until it is placed.
+/// Opens a window. Returns also the CPU time from its first commit until it is placed.
 fn open(world: &mut World, client: ClientIndex, number: usize) -> (Toplevel, Duration) {
     let (width, height) = size(number);
     let start = cpu();
@@ -33,7 +32,7 @@ fn open(world: &mut World, client: ClientIndex, number: usize) -> (Toplevel, Dur
     (window, cpu() - start)
 }
 
-/// Opens hundreds of windows beside another client's, and closes them.
+/// Opens [`MANY`] windows beside the window of another client, and closes them.
 pub fn open_and_close() -> Opening {
     let mut world = World::new();
     let (good, _) = world.open("good", 200, 100);
@@ -45,7 +44,7 @@ pub fn open_and_close() -> Opening {
         windows.push(window);
         took.push(cost);
     }
-    // The least of a few: a page fault or a table that grows is nobody's doing.
+    // The minimum of ten, because a page fault or a growing table may add to one of them.
     let least = |from: usize| took[from..from + 10].iter().min().copied().unwrap();
     let (few, many) = (least(MANY / 10), least(MANY - 10));
     assert_eq!(world.state.shell.windows().count(), MANY + 1);
@@ -58,7 +57,7 @@ pub fn open_and_close() -> Opening {
     world.turn();
     assert_eq!((world.stack(), world.focused()), (vec!["good".to_owned()], Some("good".to_owned())));
     assert!(!world.client(client).is_gone() && !world.client(good).is_gone());
-    // And it may open others.
+    // The client may open windows again.
     let (_, again) = open(&mut world, client, 0);
     Opening { few, many, again }
 }

@@ -1,4 +1,4 @@
-//! Minimised windows: out of sight with their dialogs, and back where they were.
+//! Minimised windows: hidden with their dialogs, and restored to their place.
 
 use smithay::utils::{Logical, Rectangle};
 use upbeat::shell::animation::{Animations, Fade};
@@ -20,7 +20,6 @@ const KEY_N: u32 = 49;
 const SIZE: (i32, i32) = (400, 300);
 const MIDDLE: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
 const BLACK: Colour = 0;
-/// Between columns.
 const GAP: i32 = 8;
 
 type Opened = (ClientIndex, Toplevel);
@@ -35,7 +34,7 @@ fn is_minimised(world: &World, title: &str) -> bool {
     world.state.shell.is_minimised(world.window(title).id)
 }
 
-/// Whether it is seen, or would be if nothing lay above it.
+/// Whether the window is shown, or would be if no window lay above it.
 fn is_visible(world: &World, title: &str) -> bool {
     world.state.shell.is_visible(world.window(title).id)
 }
@@ -67,7 +66,7 @@ fn act(world: &mut World, action: &str) {
     world.turn();
 }
 
-/// A dialog of a window, which is as large as its client says.
+/// Opens a dialog of a window; its client chooses the size.
 fn dialog(world: &mut World, (client, parent): &Opened, title: &str) -> Toplevel {
     let dialog = world.client(*client).toplevel(title);
     dialog.toplevel.set_parent(Some(&parent.toplevel));
@@ -114,7 +113,7 @@ fn minimised_window_is_not_seen_and_the_next_one_has_the_focus() {
     assert!(states.contains(&(State::Suspended as u32)) && !states.contains(&(State::Activated as u32)));
     world.rest();
     assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("below"), BLACK));
-    // It is called back as seldom as other hidden windows, and no frame is made for it.
+    // Its callbacks are as rare as those of other hidden windows, and no frame is composed for it.
     let shown = |world: &World| world.state.outputs.states().next().unwrap().records().iter().count();
     let before = shown(&world);
     for update in 2..4 {
@@ -223,14 +222,14 @@ fn switcher_leaves_minimised_windows_alone_that_are_only_passed() {
         world.key(KEY_TAB, false);
         world.settle();
     };
-    // Used last: "c", "b", which is minimised, "a".
+    // Order of use, the last first: "c", "b" (minimised), "a".
     world.key(KEY_LEFT_ALT, true);
     tab(&mut world);
     tab(&mut world);
     world.key(KEY_LEFT_ALT, false);
     world.settle();
     assert_eq!((focused(&world).as_deref(), is_minimised(&world, "b")), (Some("a"), true));
-    // And one step, at once, brings it back where it is the next.
+    // A single quick step restores a minimised window if it is the next in the order.
     activate(&mut world, "b");
     minimise(&mut world);
     assert_eq!(focused(&world).as_deref(), Some("a"));
@@ -303,7 +302,7 @@ fn minimised_window_that_closes_or_is_unmapped_is_forgotten() {
     let (second, other) = world.open("b", 200, 200);
     minimise(&mut world);
     assert!(is_minimised(&world, "b"));
-    // Without content, and mapped again: it is a new window to whoever looks.
+    // Unmapped and mapped again: for all observers this is a new window.
     other.surface.attach(None, 0, 0);
     other.surface.commit();
     world.settle();
@@ -355,7 +354,7 @@ fn column_comes_back_where_it_was_and_as_wide() {
     activate(&mut world, "b");
     answer(&mut world);
     assert_eq!(["a", "b", "c"].map(|title| rect(&world, title)), before);
-    // As a row of a column.
+    // Now "b" is a row of a column.
     activate(&mut world, "c");
     world.chord(&[KEY_LEFT_SUPER], KEY_COMMA);
     world.turn();
@@ -415,7 +414,7 @@ fn fullscreen_window_is_minimised_and_fullscreen_again() {
         activate(&mut world, "a");
         assert!(world.window("a").is_fullscreen() && is_visible(&world, "a"), "{mode:?}");
         assert_eq!(rect(&world, "a"), (0, 0, OUTPUT.0, OUTPUT.1), "{mode:?}");
-        // It may leave the screen while it is minimised.
+        // It may leave fullscreen while it is minimised.
         window.toplevel.set_minimized();
         window.toplevel.unset_fullscreen();
         world.settle();
@@ -423,7 +422,7 @@ fn fullscreen_window_is_minimised_and_fullscreen_again() {
         activate(&mut world, "a");
         let size = world.client(client).answer_newest().unwrap_or(OUTPUT);
         assert_ne!(size, OUTPUT, "{mode:?}");
-        // A window that asks for all of the screen is to be seen.
+        // A minimised window that asks for fullscreen is restored.
         window.toplevel.set_minimized();
         window.toplevel.set_fullscreen(None);
         world.settle();
@@ -475,7 +474,7 @@ fn minimised_window_stays_so_while_workspaces_change() {
     assert_eq!(focused(&world).as_deref(), Some("b"));
     activate(&mut world, "a");
     assert_eq!((focused(&world).as_deref(), is_visible(&world, "a")), (Some("a"), true));
-    assert!(!is_visible(&world, "b"), "its workspace is seen");
+    assert!(!is_visible(&world, "b"), "its workspace is shown");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Shortcuts of a mouse, and the focus that follows the pointer.
+//! Mouse shortcuts, and focus that follows the pointer.
 
 use upbeat::bindings::Action;
 use upbeat::input::{InputEvent, Scroll, ScrollSource};
@@ -10,7 +10,7 @@ use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, Event, KEY_LEFT, KEY_LEFT_SHIFT,
 const BUTTON_MIDDLE: u32 = 0x112;
 const BUTTON_BACK: u32 = 0x113;
 
-/// Turns the wheel by so many 120ths of a step.
+/// Turns the wheel; `parts` are 120ths of a step.
 fn turn(world: &mut World, parts: i32) {
     let time = world.now();
     let vertical = Scroll { distance: f64::from(parts) / 8.0, v120: Some(parts), ..Scroll::default() };
@@ -26,7 +26,7 @@ fn bind(world: &mut World, chord: &str, action: Action) {
     world.state.bindings.keys.insert(chord.parse().unwrap(), action.into());
 }
 
-/// The middle of a window.
+/// Centre of a window.
 fn middle(world: &World, title: &str) -> (f64, f64) {
     let rect = world.window(title).rect();
     (f64::from(rect.loc.x + rect.size.w / 2), f64::from(rect.loc.y + rect.size.h / 2))
@@ -135,13 +135,14 @@ fn the_focus_follows_the_pointer_that_is_moved_and_raises_nothing() {
         world.put(title, corner);
     }
     point_at(&mut world, "a");
-    assert_eq!(world.focused().as_deref(), Some("c"), "not unless somebody wants that");
+    assert_eq!(world.focused().as_deref(), Some("c"), "not unless it is configured");
     world.state.shell.set_focus_follows_pointer(true);
     point_at(&mut world, "b");
     assert_eq!((world.focused().as_deref(), world.stack().join("")), (Some("b"), "abc".to_owned()));
     let used: Vec<_> = world.state.shell.used_last_first();
-    assert_eq!(used.first(), Some(&world.window("b").id), "the switcher goes by who had it");
-    // Windows that come to lie under it do not have it, nor does one that it only moves on.
+    assert_eq!(used.first(), Some(&world.window("b").id), "the switcher goes by the last focus");
+    // A window that moves under the resting pointer does not get the focus. Motion within a window changes no focus
+    // either.
     world.put("b", (900, 500));
     world.put("a", (300, 0));
     upbeat::input::refresh_focus(&mut world.state);
@@ -161,7 +162,7 @@ fn a_column_that_is_not_seen_whole_stays_where_it_is_under_the_pointer() {
         world.open_as_asked(title);
         world.turn();
     }
-    // Half of "a" is to the left of the screen: the middle column is wider than the others.
+    // Half of "a" lies left of the screen, because the middle column is wider than the others.
     world.chord(&[KEY_LEFT_SUPER], KEY_LEFT);
     world.turn();
     assert_eq!(world.focused().as_deref(), Some("b"));

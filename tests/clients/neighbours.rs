@@ -1,4 +1,4 @@
-//! What a frame of one window costs beside others that rest: nothing for their sake.
+//! Cost of one window's frames beside resting windows: no extra work for the resting windows.
 
 use upbeat::output::OutputState;
 use upbeat::shell;
@@ -9,11 +9,11 @@ use crate::fixture::content::{BLUE, GREEN, RED};
 use crate::fixture::making::SMALL;
 use crate::fixture::simulated::nothing;
 
-/// Windows that rest.
+/// Number of windows that rest.
 const NEIGHBOURS: usize = 60;
-/// Frames of the one that animates.
+/// Frames of the animated window.
 const FRAMES: u32 = 20;
-/// Surfaces that may be awake: the one that animates, and one that was looked at lately.
+/// Surfaces that may be awake: the animated surface, and a surface that was checked recently.
 const MOST_AWAKE: usize = 2;
 
 fn output(world: &World) -> &OutputState {
@@ -28,8 +28,8 @@ fn a_window_that_animates_wakes_none_of_those_that_rest_and_nothing_is_arranged_
         world.open_filled(&format!("resting {number}"), size, BLUE);
     }
     let (client, window) = world.open_filled("animated", size, RED);
-    // Each was called back and had nothing to draw.
-    world.until("nobody is thought to be drawing", |world| world.state.surfaces.awake().count() == 0);
+    // Each got a callback and had nothing to draw.
+    world.until("no surface counts as drawing", |world| world.state.surfaces.awake().count() == 0);
     let arranged = output(&world).arrangement();
     let latches = output(&world).latches();
     for number in 2..FRAMES + 2 {
@@ -41,7 +41,7 @@ fn a_window_that_animates_wakes_none_of_those_that_rest_and_nothing_is_arranged_
         assert!(awake <= MOST_AWAKE, "{awake} surfaces are awake at frame {number}");
     }
     assert!(output(&world).latches() >= latches + u64::from(FRAMES));
-    assert_eq!(output(&world).arrangement(), arranged, "what did not change was arranged anew");
+    assert_eq!(output(&world).arrangement(), arranged, "an unchanged scene was arranged again");
 }
 
 #[test]
@@ -56,11 +56,11 @@ fn whatever_says_what_is_seen_where_has_the_scene_arranged_anew() {
         let before = std::mem::replace(&mut arranged, output(world).arrangement());
         assert!(arranged != before, "{what} changed nothing");
     };
-    // Another size.
+    // The size changes.
     world.client(client).draw(&first.surface, 2, (240, 100), GREEN);
     first.surface.commit();
     is_arranged_anew(&mut world, "a size");
-    // A subsurface, which comes, moves and goes with its parent's commits.
+    // A subsurface appears, moves and vanishes with its parent's commits.
     let (child, role) = world.client(client).subsurface(&first.surface);
     role.set_desync();
     world.client(client).draw(&child, 3, (20, 20), BLUE);
@@ -72,7 +72,7 @@ fn whatever_says_what_is_seen_where_has_the_scene_arranged_anew() {
     is_arranged_anew(&mut world, "a place");
     role.destroy();
     is_arranged_anew(&mut world, "a subsurface that goes");
-    // No content.
+    // The window is unmapped.
     first.surface.attach(None, 0, 0);
     first.surface.commit();
     is_arranged_anew(&mut world, "a window that goes");
@@ -84,7 +84,7 @@ fn content_that_nobody_will_see_is_not_kept_in_mind_for_ever() {
     let (client, hidden) = world.open_filled("hidden", SMALL, BLUE);
     world.open_filled("above", SMALL, RED);
     world.rest();
-    // It asks for no callback.
+    // This commit asks for no callback.
     hidden.surface.attach(Some(&world.client(client).solid(2, SMALL.0, SMALL.1, GREEN)), 0, 0);
     hidden.surface.commit();
     world.run_for(Span::from_seconds(3), &mut nothing);
@@ -103,7 +103,7 @@ fn of_a_window_that_is_raised_all_is_seen_that_was_hidden() {
     window.surface.commit();
     let lower = world.state.shell.windows().next().unwrap();
     let (lower, place) = (lower.id, lower.rect().loc);
-    // Above its part, and not above all of it.
+    // This window covers the subsurface, and a part of the window below.
     world.open_filled("above", (200, 150), BLUE);
     let above = world.state.shell.windows().next_back().unwrap().surface().clone();
     shell::set_location(&mut world.state, &above, place);

@@ -1,4 +1,4 @@
-//! Who is ended is told of on the screen, for a while. In virtual time.
+//! Notices on the screen about clients that were ended for an offence. In virtual time.
 
 use upbeat::guard::Kind;
 use upbeat_timing::time::Span;
@@ -8,10 +8,10 @@ use crate::fixture::content::RED;
 use crate::fixture::making::SMALL;
 use crate::fixture::simulated::nothing;
 
-/// Longer than it is seen.
+/// Longer than a notice is shown.
 const LATER: Span = Span::from_seconds(10);
 
-/// A client that plays more pointers than it may.
+/// Ends a client that creates more virtual pointers than allowed.
 fn one_is_ended(world: &mut World) {
     let bad = world.connect();
     for _ in 0..2 {
@@ -22,7 +22,7 @@ fn one_is_ended(world: &mut World) {
     assert!(world.client(bad).is_gone());
 }
 
-/// What is on screen where notices are.
+/// A pixel in the area of notices.
 fn at_the_top(world: &World) -> u32 {
     world.pixel(SMALL.0 / 2, 30)
 }
@@ -46,7 +46,7 @@ fn who_is_ended_is_told_of_for_a_while_and_then_nothing_more_happens() {
     let turns = world.turns();
     world.run_for(LATER * 6, &mut nothing);
     assert_eq!(world.turns() - turns, 1, "turns of the loop in a minute, but for the last");
-    // It can still be asked for.
+    // It stays in the list of remembered notices.
     assert_eq!(world.state.shell.overlays().notices().remembered().count(), 1);
 }
 

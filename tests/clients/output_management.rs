@@ -1,4 +1,5 @@
-//! A client sees outputs and arranges them: all of what it wants or nothing.
+//! `zwlr_output_manager_v1`: a client lists outputs and arranges them; a configuration is applied as a whole or not at
+//! all.
 
 use wayland_client::protocol::wl_output::Transform;
 use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum, event_created_child};
@@ -124,7 +125,7 @@ pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
-/// A client that knows all outputs.
+/// A client that has bound the output manager and knows all outputs.
 pub fn manager(world: &mut World) -> (ClientIndex, ZwlrOutputManagerV1) {
     let client = world.connect();
     let manager = world.client(client).bind::<ZwlrOutputManagerV1>();
@@ -132,10 +133,10 @@ pub fn manager(world: &mut World) -> (ClientIndex, ZwlrOutputManagerV1) {
 }
 
 pub type Head = ZwlrOutputConfigurationHeadV1;
-/// The number of an output, and what is wanted of it.
+/// Number of an output and its wanted settings; `None` disables it.
 pub type Wish<'a> = (usize, Option<&'a dyn Fn(&Head)>);
 
-/// Asks for what `describe` says of the outputs of these numbers; `None` takes one out of the layout.
+/// Makes a configuration of these outputs by their `describe`; `None` takes an output out of the layout.
 pub fn configure(
     world: &mut World,
     client: ClientIndex,
@@ -238,7 +239,7 @@ fn an_output_is_turned_with_all_that_is_said_beside_it_and_stays_so_while_it_is_
     configure(&mut world, client, &manager, &[(2, Some(&nothing))]).apply();
     assert!(told(&mut world, client).contains(&"2 turned Flipped90".to_owned()));
     assert_eq!(area(&world, "TEST-2"), half);
-    // What is refused turns nothing.
+    // A refused configuration does not change the transform.
     let wrong = |head: &Head| {
         head.set_transform(Transform::Normal);
         head.set_scale(100.0);
@@ -280,7 +281,7 @@ fn a_disabled_output_leaves_the_layout_and_comes_back_where_it_was() {
     let heard = told(&mut world, client);
     assert_eq!(heard, ["succeeded", "2 disabled", "done"]);
     assert_eq!(world.state.outputs.iter().count(), 1);
-    assert!(world.window("a").rect().loc.x < OUTPUT.0, "its windows are seen elsewhere");
+    assert!(world.window("a").rect().loc.x < OUTPUT.0, "its windows are shown on another output");
     let nothing = |_: &Head| {};
     configure(&mut world, client, &manager, &[(2, Some(&nothing))]).apply();
     let heard = told(&mut world, client);
@@ -288,7 +289,7 @@ fn a_disabled_output_leaves_the_layout_and_comes_back_where_it_was() {
     assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, OUTPUT.0, OUTPUT.1));
     assert_eq!(world.window("a").rect().loc, (OUTPUT.0 + 100, 100).into());
     world.rest();
-    // All of them may go: what is typed is typed into the dark.
+    // All outputs may be disabled: keys are then typed without a picture.
     configure(&mut world, client, &manager, &[(1, None), (2, None)]).apply();
     assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
     assert_eq!(world.state.outputs.iter().count(), 0);
@@ -300,7 +301,7 @@ fn a_disabled_output_leaves_the_layout_and_comes_back_where_it_was() {
 #[test]
 fn an_output_that_comes_back_has_its_place_again_and_those_that_nobody_put_anywhere_make_room() {
     let mut world = World::lit();
-    // Nobody said where they are: beside each other.
+    // No position is configured: the outputs are placed beside each other.
     for name in ["TEST-2", "TEST-3"] {
         world.plug_beside(name, 60_000);
     }
@@ -318,7 +319,7 @@ fn an_output_that_comes_back_has_its_place_again_and_those_that_nobody_put_anywh
         assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
         assert_eq!(lie(&world), side_by_side);
     }
-    // It is still one that nobody put anywhere.
+    // This output still has no configured position.
     configure(&mut world, client, &manager, &[(2, Some(&|head: &Head| head.set_scale(2.0)))]).apply();
     assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
     assert_eq!(lie(&world), [0, OUTPUT.0, OUTPUT.0 + OUTPUT.0 / 2]);

@@ -1,4 +1,4 @@
-//! Clients that switch outputs on and off.
+//! `zwlr_output_power_v1`: clients that switch outputs on and off.
 
 use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum};
 use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_manager_v1::ZwlrOutputPowerManagerV1;
@@ -71,7 +71,7 @@ fn an_output_goes_off_and_on_and_all_who_watch_it_hear_of_it() {
     second.set_mode(Mode::On);
     assert_eq!((told(&mut world, one), told(&mut world, other)), (vec!["on".to_owned()], vec!["on".to_owned()]));
     assert!(is_on(&world));
-    // The last word counts; nobody is told what he knows.
+    // The last request counts; a mode that the client knows already is not sent again.
     first.set_mode(Mode::Off);
     second.set_mode(Mode::On);
     world.settle();
@@ -94,7 +94,7 @@ fn who_watches_an_output_that_goes_is_told_so_and_can_do_nothing_any_more() {
     world.turn();
 }
 
-/// How often an output is switched at once. After that it is switched once a second.
+/// An output may be switched this often at once, and then once a second.
 const AT_ONCE: usize = 8;
 
 #[test]
@@ -107,12 +107,12 @@ fn wish_that_waits_is_granted_though_the_renderer_fails_meanwhile() {
     }
     object.set_mode(Mode::Off);
     world.settle();
-    assert!(is_on(&world), "the last one waits");
+    assert!(is_on(&world), "the last request waits");
     disturb(&world, Fault::Dead { contexts: 8, frames: 0 });
     show(&mut world, painter, &window, 2, BLUE);
     world.until("darkness", |world| is_dark(world));
-    // Light would come back with the renderer, were it not for the wish.
-    world.until("the wish", |world| power::wanted(&world.state).is_empty());
+    // Without the pending request, the output would be lit again with the renderer.
+    world.until("the pending request is done", |world| power::wanted(&world.state).is_empty());
 }
 
 #[test]

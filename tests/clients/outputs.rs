@@ -1,4 +1,4 @@
-//! What clients are told of outputs, and of such that are gone.
+//! Events about outputs, also about outputs that were unplugged.
 
 use wayland_client::protocol::wl_output::WlOutput;
 use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_manager_v1::ZxdgOutputManagerV1;
@@ -7,10 +7,10 @@ use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_v1;
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT_SUPER, OUTPUT, World};
 use upbeat::output::hotplug;
 
-/// More outputs than can be bound after they are gone.
+/// More outputs than can be bound after they were unplugged.
 const MANY: usize = 20;
 
-/// What was heard of an output since the last time, in order.
+/// Events about an output since the last call, in order.
 fn heard(world: &mut World, client: ClientIndex) -> Vec<String> {
     use zxdg_output_v1::Event as E;
     world.settle();
@@ -98,11 +98,11 @@ fn a_window_that_an_output_becomes_too_small_for_comes_back_into_it_and_goes_hom
         world.key(KEY_LEFT_SUPER, false);
         assert_eq!(corner(&world, title), place);
     }
-    // A part of it would still be seen, then none.
+    // At the first scale a part of "within" would still be visible, at the next one none.
     for (factor, width, height) in [(1.25, 1024, 576), (1.6, 800, 450), (1.25, 1024, 576)] {
         scale(&mut world, factor);
         assert_eq!(corner(&world, "within"), (width - size.0, height - size.1), "as near as it can be");
-        assert_eq!(corner(&world, "beyond"), (-50, 20), "somebody put it there");
+        assert_eq!(corner(&world, "beyond"), (-50, 20), "the user put it there");
     }
     scale(&mut world, 1.0);
     assert_eq!(corner(&world, "within"), (OUTPUT.0 - 410, OUTPUT.1 - 210));

@@ -1,4 +1,5 @@
-//! The overview and the list of shortcuts: all windows live, input is theirs, and every frame is right for its own time.
+//! The overview and the list of shortcuts: all windows are live, both take the input, and each frame fits its display
+//! time.
 
 use smithay::utils::{Logical, Rectangle};
 use upbeat::backend::headless::OutputOptions;
@@ -17,7 +18,7 @@ use crate::fixture::{
 
 const SIZE: (i32, i32) = (400, 300);
 const LEFT: i32 = (OUTPUT.0 - SIZE.0) / 2;
-/// Long enough to look at.
+/// Long enough for several frames.
 const DURATION: Span = Span::from_millis(1_000);
 
 fn set_up(mut world: World) -> World {
@@ -30,7 +31,7 @@ fn open(world: &mut World, title: &str, colour: Colour) -> (ClientIndex, Topleve
     world.open_filled(title, SIZE, colour)
 }
 
-/// A red window on the first workspace, which is seen, and a green one on the second.
+/// A red window on the first workspace, which is shown, and a green window on the second.
 fn two_workspaces() -> (World, (ClientIndex, Toplevel), (ClientIndex, Toplevel)) {
     let mut world = set_up(World::lit());
     let red = open(&mut world, "red", RED);
@@ -69,7 +70,7 @@ fn the_overview_shows_the_windows_of_all_workspaces_live() {
     toggle(&mut world);
     world.rest();
     assert_eq!((shown(&world, "red"), shown(&world, "green")), (RED, GREEN));
-    // The hidden one is seen now: what it draws comes to light, and it is called back.
+    // The hidden window is shown in the overview: its frames are presented and it gets callbacks.
     world.client(client).ask(&window.surface, 7);
     world.client(client).draw(&window.surface, 2, SIZE, BLUE);
     window.surface.commit();
@@ -153,8 +154,8 @@ fn animated(ahead: u8) -> World {
     set_up(world)
 }
 
-/// Frames of the pixels in `row`, with the share of the motion that each is made for; the motion starts in the frame
-/// before the first that looks different.
+/// Frames of the pixels in `row`, each with the share of the motion at its display time. The motion starts in the frame
+/// before the first frame that looks different.
 fn course(world: &mut World, row: i32, begin: impl FnOnce(&mut World)) -> Vec<(f64, Vec<u32>)> {
     let before: Vec<u32> = (0..OUTPUT.0).map(|x| world.pixel(x, row)).collect();
     let log = world.probe((0, row, OUTPUT.0, 1));
@@ -222,7 +223,7 @@ fn the_list_of_shortcuts_fades_in_and_any_key_closes_it() {
     assert_eq!(world.pixel(3, 3), 0x00ff_ffff);
     let heard = world.client(client).take_events();
     assert!(!heard.iter().any(|event| matches!(event, Event::Key { .. })), "{heard:?}");
-    // The keys that show it hide it.
+    // The same shortcut hides the list.
     for shows in [true, false] {
         world.chord(&[KEY_LEFT_SUPER], KEY_F1);
         assert_eq!(world.state.shell.overlays().help().is_on(), shows);
@@ -235,7 +236,7 @@ fn the_list_of_shortcuts_fades_in_and_any_key_closes_it() {
 #[test]
 fn windows_in_the_overview_make_room_gradually_for_one_that_opens() {
     let mut world = set_up(World::lit());
-    // So slow that nothing has settled while a test looks.
+    // Slow, so that nothing has settled while the test reads pixels.
     let style = Style::Easing { duration: Span::from_seconds(30), curve: CubicBezier::LINEAR };
     open(&mut world, "red", RED);
     toggle(&mut world);

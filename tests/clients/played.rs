@@ -1,5 +1,5 @@
-//! A client that does not read for a while beside others that type, click and arrange outputs as fast as they can: it lives,
-//! and hears all of what comes in a sequence.
+//! A client that does not read for a while, beside clients that type, click and arrange outputs as fast as they can: it
+//! is not ended, and receives the whole sequence of events.
 
 use wayland_client::protocol::wl_pointer::{Axis, AxisSource, ButtonState};
 use wayland_protocols_wlr::output_management::v1::client::zwlr_output_configuration_head_v1::ZwlrOutputConfigurationHeadV1;
@@ -12,14 +12,14 @@ use crate::output_management::{configure, manager};
 use crate::output_power::power;
 use crate::virtual_devices::{give_keymap, keymap, strokes, with_typist};
 
-/// Keys and clicks that are played: with their releases several times what a socket has room for, unless they are gathered.
+/// Number of keys and clicks. With their releases they fill a socket several times, unless the session holds them back.
 const PLAYED: usize = 1_000;
-/// Steps of a wheel among them.
+/// Wheel steps among them.
 const WHEELS: usize = PLAYED / 4;
-/// So many are played in a turn.
+/// Keys or clicks in one turn of the loop.
 const AT_ONCE: usize = 20;
 
-/// `client` reads nothing while `play` is called for each of [`PLAYED`].
+/// Calls `play` [`PLAYED`] times while `client` reads nothing.
 fn play(world: &mut World, client: ClientIndex, mut play: impl FnMut(&mut World, usize)) {
     world.settle();
     world.client(client).take_events();
@@ -36,11 +36,11 @@ fn play(world: &mut World, client: ClientIndex, mut play: impl FnMut(&mut World,
     world.client(client).is_stopped = false;
 }
 
-/// What `client` hears until it has heard `count` of those that `picks` picks.
+/// Collects the events of `client` that `picks` selects, until there are `count` of them.
 #[track_caller]
 fn heard<T>(world: &mut World, client: ClientIndex, count: usize, picks: impl Fn(Vec<Event>) -> Vec<T>) -> Vec<T> {
     let mut all = Vec::new();
-    world.until("all that was played", |world| {
+    world.until("all input that was played", |world| {
         assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
         all.extend(picks(world.client(client).take_events()));
         all.len() >= count
@@ -146,7 +146,7 @@ fn output_that_is_switched_in_a_loop_is_switched_seldom_and_is_at_last_as_was_wi
     assert_eq!(is_on, wishes % 2 == 0, "the last word counts");
 }
 
-/// More than may be without an answer.
+/// More configures than may be without an acknowledgement.
 const FLIPS: usize = 1_200;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Constraints, relative motion and the cursor.
+//! Pointer constraints, relative motion and the cursor.
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::input::cursor::CursorView;
@@ -20,7 +20,7 @@ fn pointer_at(world: &World) -> (f64, f64) {
     (position.x, position.y)
 }
 
-/// `client` wants the pointer to stay where it is on `window`.
+/// `client` asks to lock the pointer on `window`.
 fn lock(world: &mut World, client: ClientIndex, window: &Toplevel) -> ZwpLockedPointerV1 {
     let client = world.client(client);
     let (pointer, handle) = (client.globals().pointer().clone(), client.handle());
@@ -45,7 +45,7 @@ fn cursor_is_not_seen_while_fingers_are_used() {
     world.input(InputEvent::TouchUp { time, slot: 0 });
     let without = seen(&mut world);
     assert_ne!(with_cursor, without);
-    // A key has nothing to do with it.
+    // A key does not bring the cursor back.
     world.key(KEY_1, true);
     world.key(KEY_1, false);
     assert_eq!(seen(&mut world), without);
@@ -145,7 +145,7 @@ fn a_confined_pointer_slides_along_the_edge_of_its_region() {
     world.settle();
     let time = world.now();
     world.input(InputEvent::PointerMotion { time, delta: (200.0, 20.0).into(), raw: (200.0, 20.0).into() });
-    assert_eq!(pointer_at(&world), (corner.x + 99.0, corner.y + 70.0), "one axis is free, the other up to the edge");
+    assert_eq!(pointer_at(&world), (corner.x + 99.0, corner.y + 70.0), "x stops at the edge, y is free");
     for (delta, edge) in [((-500.0, -3.5), (0.0, 66.5)), ((-1.0, 900.0), (0.0, 99.0)), ((700.0, -700.0), (99.0, 0.0))] {
         world.input(InputEvent::PointerMotion { time, delta: delta.into(), raw: delta.into() });
         assert_eq!(pointer_at(&world), (corner.x + edge.0, corner.y + edge.1), "{delta:?}");
@@ -165,10 +165,10 @@ fn a_pointer_is_let_go_of_with_the_keyboard_and_taken_again_with_it() {
         pointer_at(world) != before
     };
     assert!(!moves(&mut world), "it is locked");
-    // A small one, which opens elsewhere and has the keyboard.
+    // A small window opens elsewhere and gets the keyboard.
     let (b, _) = world.open("b", 20, 20);
     world.settle();
-    assert!(moves(&mut world), "nobody is caught in a window that is not typed into");
+    assert!(moves(&mut world), "no pointer is locked in a window without the keyboard");
     world.kill(b);
     world.settle();
     assert!(!moves(&mut world), "it is typed into again");
@@ -231,7 +231,7 @@ fn a_cursor_that_is_larger_than_its_plane_is_cut_off_and_keeps_no_frame_from_the
     }
 }
 
-/// An XCursor file with one red picture of `side` pixels in the nominal size of 24.
+/// An XCursor file with one red image of `side` pixels, at the nominal size 24.
 fn red_cursor(side: u32) -> Vec<u8> {
     const IMAGE: u32 = 0xfffd_0002;
     let file_header = [u32::from_le_bytes(*b"Xcur"), 16, 0x1_0000, 1];
@@ -246,7 +246,7 @@ fn a_cursor_shape_that_is_read_late_is_shown_though_nothing_else_happens() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("cursors")).unwrap();
     std::fs::write(directory.path().join("cursors/default"), red_cursor(16)).unwrap();
-    // Whoever reads the theme waits at this file for as long as the test likes.
+    // The thread that reads the theme blocks on this FIFO until the test writes to it.
     let index = directory.path().join("index.theme");
     rustix::fs::mkfifoat(rustix::fs::CWD, &index, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
     let theme = upbeat::config::Cursor { theme: directory.path().to_str().unwrap().to_owned(), size: 24 };
@@ -258,14 +258,15 @@ fn a_cursor_shape_that_is_read_late_is_shown_though_nothing_else_happens() {
     const RED: u32 = 0xff_0000;
     assert_ne!(world.pixel(204, 204), RED, "it cannot be read yet");
     let mut waiting = std::fs::File::create(&index).unwrap();
-    // It is looked at once for each folder of the system that may hold themes.
+    // Remove it, because the index is read once for each system folder that may hold themes.
     std::fs::remove_file(&index).unwrap();
     std::io::Write::write_all(&mut waiting, b"[Icon Theme]\n").unwrap();
     drop(waiting);
     world.until("the shape of the theme", |world| world.pixel(204, 204) == RED);
 }
 
-/// As browsers have it: all that is seen is an opaque subsurface that takes no input, and the window below it is meant.
+/// As in browsers: an opaque subsurface without an input region covers the whole window, and input goes to the window
+/// below.
 #[test]
 fn a_window_below_its_own_opaque_subsurface_gets_what_that_lets_through() {
     let mut world = World::lit();
@@ -296,7 +297,7 @@ fn a_window_below_its_own_opaque_subsurface_gets_what_that_lets_through() {
     assert!(events.iter().any(entered), "{events:?}");
 }
 
-/// Where the client was told that its pointer is, each time.
+/// Pointer positions that the client received, in order.
 fn motions(world: &mut World, client: crate::fixture::ClientIndex) -> Vec<(f64, f64)> {
     let motion = |event| if let Event::PointerMotion { x, y } = event { Some((x, y)) } else { None };
     world.client(client).take_events().into_iter().filter_map(motion).collect()
@@ -344,7 +345,7 @@ fn a_client_that_does_not_read_for_a_while_is_not_thrown_out_and_is_told_where_t
     assert!(heard.len() < 1_000, "{}", heard.len());
     assert_eq!(moved, 0.0, "as far to the right as to the left");
     world.point(corner.x + 71.0, corner.y + 80.0);
-    assert_eq!(motions(&mut world, a), [(71.0, 80.0)], "it is told of everything again");
+    assert_eq!(motions(&mut world, a), [(71.0, 80.0)], "it receives all events again");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Menus: where they go, and who closes them.
+//! Popups (`xdg_popup`): placement, grabs and dismissal.
 
 use smithay::reexports::wayland_server::Resource as _;
 
@@ -21,7 +21,7 @@ fn show(world: &mut World, client: ClientIndex, popup: &Popup) {
     world.settle();
 }
 
-/// Opens a popup that grabs, in answer to a click on its parent.
+/// Opens a popup that grabs, after a click on its parent.
 fn open_menu(world: &mut World, client: ClientIndex, parent: &Toplevel) -> Popup {
     let corner = world.window("a").rect().loc.to_f64();
     world.client(client).take_events();
@@ -236,7 +236,7 @@ fn grab_beside_the_own_topmost_popup_is_an_error() {
     assert_eq!(world.client(client).error, Some(("xdg_wm_base".to_owned(), code)));
 }
 
-/// The serial of a press on the menu of [`open_menu`].
+/// Clicks on the menu of [`open_menu`] and returns the serial of the press.
 fn click_on_menu(world: &mut World, client: ClientIndex) -> u32 {
     let corner = world.window("a").rect().loc.to_f64();
     world.click(corner.x + 20.0, corner.y + 20.0);

@@ -1,4 +1,4 @@
-//! Whether the session is to end is asked, and answered by keys, buttons and fingers.
+//! The dialog that asks whether to end the session: answers by key, button and finger.
 
 use upbeat::input::InputEvent;
 use upbeat::shell::question::{self, Unseen};
@@ -11,7 +11,7 @@ use crate::fixture::{
 
 use crate::lock::Locker;
 
-/// In the middle of its buttons.
+/// Centres of its buttons.
 const END: (f64, f64) = (OUTPUT.0 as f64 / 2.0 - 100.0, OUTPUT.1 as f64 / 2.0 + 44.0);
 const STAY: (f64, f64) = (OUTPUT.0 as f64 / 2.0 + 100.0, OUTPUT.1 as f64 / 2.0 + 44.0);
 
@@ -49,7 +49,7 @@ fn keys_answer_it_and_reach_nobody_meanwhile() {
     let mut world = asked();
     press(&mut world, KEY_RIGHT);
     press(&mut world, KEY_ENTER);
-    assert!(!is_asked(&world) && !world.state.session.is_ending(), "what is chosen is answered");
+    assert!(!is_asked(&world) && !world.state.session.is_ending(), "the chosen answer closes the dialog");
     let mut world = asked();
     press(&mut world, KEY_ENTER);
     assert!(world.state.session.is_ending());
@@ -79,7 +79,7 @@ fn it_is_seen_and_goes_without_a_trace() {
     assert_ne!(
         world.pixel(END.0 as i32 - 60, END.1 as i32),
         world.pixel(STAY.0 as i32 - 60, STAY.1 as i32),
-        "one is chosen"
+        "an answer is chosen"
     );
     press(&mut world, KEY_ESCAPE);
     world.rest();

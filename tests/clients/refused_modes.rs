@@ -1,5 +1,5 @@
-//! Displays whose drivers say later what they make of a mode: whoever asked hears it then, and all is as it was where one
-//! refuses, or says nothing.
+//! Displays whose drivers settle a mode change later. The requests are answered only then; all modes are restored if a
+//! driver refuses or does not answer.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use crate::fixture::simulated::nothing;
 use crate::fixture::{OUTPUT, World};
 use crate::output_management::{Head, area, configure, manager, told};
 
-/// What a driver was asked for, and what it has said.
+/// Modes that the driver was asked for, and its events.
 #[derive(Default)]
 struct Driver {
     last: u32,
@@ -24,13 +24,13 @@ struct Driver {
     said: VecDeque<DisplayEvent>,
 }
 
-/// A display in front of one.
+/// A display with a slow driver.
 struct Slow {
     output: HeadlessOutput,
     driver: Rc<RefCell<Driver>>,
 }
 
-/// The driver of one display.
+/// The test's control of a slow driver.
 #[derive(Clone)]
 struct Remote {
     output: HeadlessOutput,
@@ -45,7 +45,7 @@ impl Remote {
 
     fn answer(&self, result: Result<(), String>) {
         let mut driver = self.driver.borrow_mut();
-        let (asked, mode) = driver.asked.pop_front().expect("somebody asks");
+        let (asked, mode) = driver.asked.pop_front().expect("a mode was asked for");
         if result.is_ok() {
             self.output.set_mode(mode).unwrap();
         }
@@ -123,7 +123,7 @@ impl Display for Slow {
     }
 }
 
-/// Plugs in a display whose driver is asked.
+/// Plugs in a display with a slow driver.
 fn plug(world: &mut World, name: &str, x: i32) -> Remote {
     let mut remote = None;
     world.plug_as(name, 60_000, (x, 0), |output| {
@@ -146,7 +146,7 @@ fn whoever_asks_for_a_mode_hears_that_it_was_taken_when_it_was() {
     let (client, manager) = manager(&mut world);
     told(&mut world, client);
     configure(&mut world, client, &manager, &[(2, Some(&small))]).apply();
-    assert_eq!(told(&mut world, client), [""; 0], "nobody has said anything yet");
+    assert_eq!(told(&mut world, client), [""; 0], "the driver has not answered yet");
     assert_eq!(driver.asked(), [(800, 600)]);
     driver.takes();
     world.rest();
@@ -171,15 +171,15 @@ fn where_a_driver_refuses_all_is_as_it_was_also_on_other_outputs() {
     assert_eq!(told(&mut world, client), [""; 0], "the other has not answered");
     right.refuses();
     assert_eq!(told(&mut world, client), [""; 0], "not all is as it was");
-    assert_eq!(left.asked(), [(OUTPUT.0, OUTPUT.1)], "it is asked to go back");
+    assert_eq!(left.asked(), [(OUTPUT.0, OUTPUT.1)], "it is asked for its former mode");
     left.takes();
-    assert_eq!(told(&mut world, client), ["failed"], "nobody was told of what did not last");
+    assert_eq!(told(&mut world, client), ["failed"], "a mode that did not last was announced");
     world.rest();
     let before = [("TEST-1", 0), ("TEST-2", OUTPUT.0), ("TEST-3", 2 * OUTPUT.0)];
     for (name, x) in before {
         assert_eq!(area(&world, name), (x, 0, OUTPUT.0, OUTPUT.1), "{name}");
     }
-    // And can be tried again.
+    // The configuration can be tried again.
     configure(&mut world, client, &manager, &[(1, Some(&elsewhere))]).apply();
     assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
 }
@@ -230,7 +230,7 @@ fn what_goes_back_leaves_what_others_have_asked_for_meanwhile() {
     left.takes();
     world.rest();
     assert_eq!((left.output.mode().width, left.output.mode().height), (800, 600));
-    // By the configuration or the private socket, which wait for nobody.
+    // A request as from the configuration file or the private socket, which does not wait for other requests.
     let heard = Rc::<RefCell<Option<Result<(), String>>>>::default();
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
     let smaller = Mode { width: 640, height: 480, ..before };
@@ -239,10 +239,10 @@ fn what_goes_back_leaves_what_others_have_asked_for_meanwhile() {
     mode_switch::wait(&mut world.state, asked, Box::new(move |_, result| *said.borrow_mut() = Some(result)));
     right.refuses();
     assert_eq!(told(&mut world, client).first().map(String::as_str), Some("failed"));
-    assert_eq!(left.asked(), [(640, 480)], "it is not asked to go back: somebody wants another mode");
+    assert_eq!(left.asked(), [(640, 480)], "the later request replaces the former mode");
     left.refuses();
     world.rest();
-    assert_eq!(left.asked(), [(before.width, before.height)], "nobody wants the one that it goes back to by itself");
+    assert_eq!(left.asked(), [(before.width, before.height)], "the driver goes back to the former mode by itself");
     assert!(heard.borrow().is_none());
     left.takes();
     world.rest();
@@ -284,8 +284,8 @@ fn a_driver_that_never_answers_has_failed_after_a_while() {
     assert_eq!(told(&mut world, client), [""; 0]);
     world.run_for(Span::from_millis(200), &mut nothing);
     assert_eq!(told(&mut world, client), ["failed"]);
-    assert_eq!(driver.asked(), [(800, 600), before], "what it makes of the first it undoes");
-    // It wakes up: what it says now is for nobody.
+    assert_eq!(driver.asked(), [(800, 600), before], "the first mode is undone if the driver takes it");
+    // The driver wakes up: its answers come too late and are ignored.
     driver.takes();
     driver.takes();
     world.run_for(Span::from_millis(100), &mut nothing);

@@ -1,4 +1,4 @@
-//! What is drawn: the same by pixman and by OpenGL ES, the same bit by bit and as a whole.
+//! Rendering: pixman and OpenGL ES give the same picture, and so do partial (damage) and full redraws.
 
 use crate::fixture::content::{Colour, GREEN, RED};
 use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_LEFT_SUPER, OUTPUT, Toplevel, World, gles};
@@ -12,15 +12,15 @@ use wayland_client::protocol::wl_subsurface::WlSubsurface;
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_protocols::xdg::shell::client::xdg_toplevel::ResizeEdge;
 
-/// Levels of a colour by which two renderers may differ: they round apart, and blend in another order.
+/// Allowed difference per colour channel of two renderers, because they round differently and blend in another order.
 pub const LEVELS: i32 = 4;
-/// The share of pixels that may differ by more where surfaces are scaled: in the outermost row and column of each,
-/// pixman fades into what lies outside, and OpenGL ES repeats the last pixel.
+/// Share of pixels that may differ more where surfaces are scaled, because pixman blends the outermost row and column
+/// of each surface with the outside, and OpenGL ES repeats the last pixel.
 const UNLIKE_SCALED: f64 = 0.02;
-/// The same where nothing is scaled.
+/// The same share without scaling.
 const UNLIKE: f64 = 0.0;
 
-/// Pixels in which no part looks like another.
+/// A picture in which no two parts look alike.
 fn pattern(width: i32, height: i32, alpha: u32) -> Vec<u32> {
     let pixel = |x: i32, y: i32| {
         let premultiplied = |level: i32| (level as u32 & 0xff) * alpha / 255;
@@ -45,7 +45,7 @@ impl Scene {
         Self::shown(World::lit_by(renderer, scale))
     }
 
-    /// The same in a session whose output may be like any other.
+    /// The same in a given session.
     pub fn shown(mut world: World) -> Self {
         let (client, window) = world.open("window", 10, 10);
         let scene = Scene { world, client, window };
@@ -71,7 +71,7 @@ impl Scene {
         surface
     }
 
-    /// Everything that a client can do to a buffer on its way to the screen.
+    /// Adds surfaces with all buffer transformations that a client can ask for.
     pub fn fill(&mut self) {
         self.child((10, 10), Format::Argb8888, (96, 64), 128).commit();
         self.child((60, 40), Format::Xbgr8888, (64, 64), 255).commit();
@@ -97,7 +97,7 @@ impl Scene {
         self.world.rest();
     }
 
-    /// The pointer pulls a corner further than the client has followed.
+    /// The pointer drags a corner of the window, and the client does not follow yet.
     fn stretch(&mut self) {
         let rect = self.world.window("window").rect();
         self.world.point(f64::from(rect.loc.x + rect.size.w - 4), f64::from(rect.loc.y + rect.size.h - 4));
@@ -111,7 +111,7 @@ impl Scene {
     }
 }
 
-/// The number of pixels in which two pictures differ by more than `most` levels of a colour.
+/// Number of pixels in which a channel of two pictures differs by more than `most`.
 pub fn differing(a: &PixelBuffer, b: &PixelBuffer, most: i32) -> usize {
     assert_eq!((a.width, a.height), (b.width, b.height));
     let levels = |pixel: u32| [pixel >> 16 & 0xff, pixel >> 8 & 0xff, pixel & 0xff].map(|level| level as i32);
@@ -119,7 +119,7 @@ pub fn differing(a: &PixelBuffer, b: &PixelBuffer, most: i32) -> usize {
     a.pixels.iter().zip(&b.pixels).filter(differs).count()
 }
 
-/// The share of pixels in which two pictures differ by more than [`LEVELS`].
+/// Share of pixels in which a channel of two pictures differs by more than [`LEVELS`].
 fn unlike(a: &PixelBuffer, b: &PixelBuffer) -> f64 {
     let differing = differing(a, b, LEVELS);
     let content = a.pixels.iter().filter(|pixel| **pixel != a.pixels[a.pixels.len() - 1]).count();
@@ -143,7 +143,7 @@ fn same_by_both(scale: f64, allowed: f64, change: impl Fn(&mut Scene)) {
     assert!(unlike <= allowed, "{:.2} % of the pixels differ by more than {LEVELS} levels", unlike * 100.0);
 }
 
-/// Leaves pictures to be looked at in `target/tmp`.
+/// Saves pictures for inspection in `target/tmp`.
 fn keep(scale: f64, pictures: &[PixelBuffer]) {
     for (picture, renderer) in pictures.iter().zip(["pixman", "gles"]) {
         let mut ppm = format!("P6 {} {} 255\n", picture.width, picture.height).into_bytes();
@@ -169,7 +169,7 @@ fn gles_shows_what_pixman_shows_of_a_stretched_window() {
     same_by_both(1.0, UNLIKE_SCALED, Scene::stretch);
 }
 
-/// Something that changes what is on screen.
+/// A change of the content on screen.
 #[derive(Clone, Debug)]
 enum Step {
     Move { child: usize, to: (i32, i32) },
@@ -182,7 +182,7 @@ enum Step {
 }
 
 const CHILDREN: usize = 3;
-/// A child's buffer is never smaller.
+/// Smallest side of a child's buffer.
 const SMALLEST: i32 = 20;
 
 fn step() -> impl Strategy<Value = Step> {
@@ -219,7 +219,7 @@ impl Stage {
         Self::shown(World::lit_by(renderer, scale))
     }
 
-    /// The same in a session whose output may be like any other.
+    /// The same in a given session.
     pub fn shown(world: World) -> Self {
         let mut scene = Scene::shown(world);
         let parent = scene.window.surface.clone();
@@ -290,7 +290,7 @@ impl Stage {
     }
 }
 
-/// Random changes, drawn as they come, end in the picture that drawing everything once gives.
+/// Checks that random changes, each drawn with its damage only, end in the same picture as a full redraw.
 pub fn damage_is_complete(stage: impl Fn() -> Stage, scale: f64, cases: u32) {
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let run = |steps: Vec<Step>| {

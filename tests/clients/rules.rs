@@ -1,4 +1,4 @@
-//! Rules for windows: where and how they open, and how they look.
+//! Configuration rules for windows: where and how they open, and their look.
 
 use upbeat::config::Config;
 use upbeat::shell::resize::Edges;
@@ -46,7 +46,7 @@ fn a_rule_says_who_floats_and_how_wide_a_column_is() {
     let _window = world.client(client).toplevel("third");
     world.settle();
     let (width, height) = world.client(client).answer_newest().unwrap();
-    assert_eq!((width, height), ((OUTPUT.0 - 8) * 330 / 1000 - 8, OUTPUT.1 - 16), "it is told before it draws");
+    assert_eq!((width, height), ((OUTPUT.0 - 8) * 330 / 1000 - 8, OUTPUT.1 - 16), "it gets its size before it draws");
     world.client(client).show(&_window.surface, width, height);
     world.settle();
     world.turn();
@@ -75,7 +75,7 @@ fn a_window_that_says_its_title_after_it_asked_for_its_size_floats_by_it() {
         .into_iter()
         .rev()
         .find(|event| matches!(event, Event::ToplevelConfigure { .. }));
-    assert!(newest.is_some_and(|event| !is_tiled(&event)), "it is told that it is no tile");
+    assert!(newest.is_some_and(|event| !is_tiled(&event)), "its states have no tiled edge");
     world.client(client).show(&window.surface, 300, 200);
     world.settle();
     world.turn();
@@ -126,7 +126,7 @@ fn windows_that_are_called_something_else_cost_so_many_rules_in_a_turn_however_o
     windows[0].toplevel.set_title("public".to_owned());
     world.rest();
     assert_eq!(kept_out(&world), 2);
-    // No turn is spent on a window that is gone meanwhile.
+    // A window that was closed in the meantime costs no turn.
     windows[1].toplevel.set_title("secret, and gone".to_owned());
     windows[0].toplevel.set_title("secret".to_owned());
     world.settle();
@@ -137,7 +137,7 @@ fn windows_that_are_called_something_else_cost_so_many_rules_in_a_turn_however_o
     assert_eq!(kept_out(&world), 2);
 }
 
-/// The newest size that a client was asked for since it answered.
+/// Newest size in the configures that the client has not acknowledged.
 fn asked(world: &mut World, client: ClientIndex) -> Option<(i32, i32)> {
     let events = world.client(client).take_events().into_iter().rev();
     events.into_iter().find_map(|event| match event {
@@ -146,7 +146,7 @@ fn asked(world: &mut World, client: ClientIndex) -> Option<(i32, i32)> {
     })
 }
 
-/// Other rules are saved.
+/// Saves a configuration with these rules.
 fn save(world: &mut World, rules: &str) {
     world.state.outputs.rules_mut().set_windows(toml::from_str::<Config>(rules).unwrap().windows);
     world.state.outputs.rules_mut().changed();

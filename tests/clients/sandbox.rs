@@ -1,4 +1,4 @@
-//! What a program in a sandbox is offered, and what not.
+//! Globals that a program in a sandbox (`wp_security_context_v1`) is offered, and its windows' claim to the focus.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
@@ -54,7 +54,8 @@ fn offered(world: &mut World, client: ClientIndex) -> Vec<String> {
     world.client(client).data.globals.iter().map(|(_, interface, _)| interface.clone()).collect()
 }
 
-/// A sandbox that hands these over is in force.
+/// Commits a security context with this listening socket and this close descriptor. Returns the sandbox engine's
+/// client.
 fn sandbox(world: &mut World, listener: impl AsFd, close: impl AsFd) -> ClientIndex {
     let engine = world.connect();
     let client = world.client(engine);
@@ -93,14 +94,14 @@ fn a_program_in_a_sandbox_is_offered_nothing_that_lets_it_see_or_steer_others() 
     for (interface, _) in PRIVILEGED {
         assert!(!offered.iter().any(|other| other == interface), "{interface}");
     }
-    // It knows the number from elsewhere.
+    // The program knows the number of the global from elsewhere.
     let manager = world.connect();
     let globals = world.client(manager).data.globals.clone();
     world.client(inside).data.globals = globals;
     world.client(inside).bind::<WpSecurityContextManagerV1>();
     world.settle();
-    assert!(world.client(inside).is_gone(), "it bound what it was not offered");
-    // The sandbox is gone.
+    assert!(world.client(inside).is_gone(), "it bound a global that it was not offered");
+    // The sandbox ends.
     drop(keep);
     world.settle();
     assert!(UnixStream::connect(&path).is_err());
@@ -139,15 +140,15 @@ fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
     world.client(client).data.globals = globals;
     world.client(client).bind::<ZwpVirtualKeyboardManagerV1>();
     world.settle();
-    assert!(world.client(client).is_gone(), "it bound what it was not offered");
+    assert!(world.client(client).is_gone(), "it bound a global that it was not offered");
 }
 
-/// A window of a client that was offered no more than programs in a sandbox are.
+/// Opens a window for a client that sees only the globals of a sandbox.
 fn open_inside(world: &mut World, client: ClientIndex, title: &str) {
     open_activated(world, client, title, None);
 }
 
-/// The same, with an activation token that it was started with.
+/// The same, with the activation token that the program was started with.
 fn open_activated(world: &mut World, client: ClientIndex, title: &str, token: Option<String>) {
     let inside = world.client(client);
     let handle = inside.handle();
@@ -183,19 +184,19 @@ fn window_from_a_sandbox_does_not_take_the_keyboard_in_the_middle_of_a_word() {
     open_inside(&mut world, inside, "game");
     assert_eq!(world.focused(), Some("letter".to_owned()));
     let game = world.window("game").id;
-    assert!(world.state.shell.workspaces().is_urgent(game), "it asks to be looked at");
-    // Somebody who does not type has started it.
+    assert!(world.state.shell.workspaces().is_urgent(game), "it is marked as urgent");
+    // A user who is not typing has started the program.
     world.run_for(Span::from_millis(600), &mut nothing);
     open_inside(&mut world, inside, "another");
     assert_eq!(world.focused(), Some("another".to_owned()));
-    // A program outside gets it at once.
+    // A program outside the sandbox gets the focus at once.
     world.key(KEY_A, true);
     world.key(KEY_A, false);
     world.open("outside", 50, 40);
     assert_eq!(world.focused(), Some("outside".to_owned()));
 }
 
-/// A world with a window called `letter`, and a client in a sandbox; both go on while the last is kept.
+/// A world with a window "letter" and its client, and a client in a sandbox; both end when the last value is dropped.
 fn with_a_sandbox() -> (World, ClientIndex, ClientIndex, impl Sized) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("inside");
@@ -233,7 +234,7 @@ fn window_that_was_activated_before_it_has_content_gets_the_focus() {
     let made = token(&mut world, letter, Some(serial));
     open_activated(&mut world, inside, "started", Some(made));
     assert_eq!(world.focused().as_deref(), Some("started"));
-    // A token that no action allows is none.
+    // A token without a user action counts as no token.
     let id = world.window("letter").id;
     upbeat::shell::activate(&mut world.state, Some(id));
     world.key(KEY_F, true);
@@ -275,7 +276,7 @@ fn person_who_types_through_an_input_method_types() {
     assert!(strokes(world.client(letter).take_events()).is_empty(), "they go to the input method");
     open_inside(&mut world, inside, "in between");
     assert_eq!(world.focused().as_deref(), Some("letter"));
-    // What it types counts, too, after keys of its own window of candidates, say.
+    // Keys that the input method sends count as typing too, for example after keys for its candidate window.
     world.run_for(Span::from_millis(600), &mut nothing);
     give_keymap(&keyboard, &keymap("us"));
     keyboard.key(0, KEY_A, 1);
@@ -285,7 +286,8 @@ fn person_who_types_through_an_input_method_types() {
     assert_eq!(world.focused().as_deref(), Some("letter"));
 }
 
-/// Whether who connects to a socket that a sandbox with this end was made for is let in, once who made it is gone.
+/// Whether clients can connect to the socket of a sandbox with this close descriptor, after the sandbox engine
+/// disconnected.
 fn is_listened_to(world: &mut World, close: impl AsFd) -> bool {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("inside");
@@ -308,7 +310,7 @@ fn a_sandbox_of_which_nobody_would_hear_that_it_is_gone_is_not_listened_to() {
     assert!(!is_listened_to(&mut world, unconnected));
     let directory = tempfile::tempdir().unwrap();
     assert!(!is_listened_to(&mut world, UnixListener::bind(directory.path().join("other")).unwrap()));
-    // Its maker keeps the socket: programs that connect are refused, too.
+    // The engine keeps the socket open: connections are refused all the same.
     let path = directory.path().join("refused");
     let kept = UnixListener::bind(&path).unwrap();
     sandbox(&mut world, &kept, tempfile::tempfile().unwrap());
@@ -322,7 +324,7 @@ fn no_more_sandboxes_are_listened_to_than_programs_run_in_and_room_comes_back() 
     assert!(ends.iter().all(|(close, _)| is_listened_to(&mut world, close)));
     let (close, _open) = UnixStream::pair().unwrap();
     assert!(!is_listened_to(&mut world, &close));
-    // Its maker keeps the socket: programs that connect are refused, where they would wait for ever.
+    // The engine keeps the socket open: connections are refused, because they would otherwise wait for ever.
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("refused");
     let kept = UnixListener::bind(&path).unwrap();

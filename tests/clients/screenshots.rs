@@ -1,4 +1,4 @@
-//! Screenshots that shortcuts take: into a file, and as what is pasted next.
+//! Screenshots by shortcut: saved to a file, and offered as the clipboard selection.
 
 use std::fs;
 use std::io::Read as _;
@@ -18,7 +18,7 @@ use crate::lock::Locker;
 
 const BLACK: u32 = 0;
 
-/// A session whose screenshots go to a folder that is not there yet.
+/// A session whose screenshots go to a folder that does not exist yet.
 fn world() -> (World, TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let shots = folder.path().join("pictures/shots");
@@ -50,7 +50,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// The newest file, once a notice says so.
+/// Path of the newest file, after its notice was shown.
 fn saved(world: &mut World, shots: &Path, count: usize) -> PathBuf {
     world.until("a screenshot", |world| files(shots).len() == count && message(world).is_some());
     let text = message(world).unwrap().text.clone();
@@ -58,7 +58,7 @@ fn saved(world: &mut World, shots: &Path, count: usize) -> PathBuf {
     PathBuf::from(&message(world).unwrap().text)
 }
 
-/// The size and the pixels (`RRGGBB`) of a PNG file.
+/// Size and pixels (`RRGGBB`) of a PNG file.
 fn pixels(path: &Path) -> ((u32, u32), Vec<u32>) {
     let mut reader = png::Decoder::new(std::io::BufReader::new(fs::File::open(path).unwrap())).read_info().unwrap();
     let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
@@ -67,7 +67,7 @@ fn pixels(path: &Path) -> ((u32, u32), Vec<u32>) {
     ((reader.info().width, reader.info().height), bytes.chunks(3).map(pixel).collect())
 }
 
-/// The PNG that a client with the focus pastes.
+/// PNG data that the focused client reads from the selection.
 fn pasted(world: &mut World, client: ClientIndex) -> Vec<u8> {
     let offered = |event| if let Event::Selection(offer) = event { Some(offer) } else { None };
     let offer = world.client(client).take_events().into_iter().rev().find_map(offered).flatten();

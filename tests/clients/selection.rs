@@ -1,4 +1,4 @@
-//! Clipboard between two clients.
+//! Clipboard and drag and drop between two clients.
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -77,8 +77,8 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
     }
     world.client(owner).is_stopped = false;
     world.settle();
-    assert!(!world.client(target).is_gone(), "whoever pastes");
-    assert!(!world.client(owner).is_gone(), "whoever has copied");
+    assert!(!world.client(target).is_gone(), "the client that pastes");
+    assert!(!world.client(owner).is_gone(), "the client that copied");
     world.client(owner).take_events();
     let (mut reader, writer) = std::io::pipe().unwrap();
     offer.receive("text/plain".to_owned(), writer.as_fd());
@@ -91,10 +91,10 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
     }
     let mut pasted = String::new();
     reader.read_to_string(&mut pasted).unwrap();
-    assert_eq!(pasted, "upbeat", "as ever");
+    assert_eq!(pasted, "upbeat", "paste works as before");
 }
 
-/// Asks to drag something from `window`, whose client was told of `serial`; returns the icon.
+/// Starts a drag from `window` with the `serial` of a press; returns the surface of the icon.
 pub fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u32) -> WlSurface {
     let client = world.client(client);
     let (globals, icon) = (client.globals(), client.surface());
@@ -116,14 +116,14 @@ fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
     world.button(BUTTON_LEFT, true);
     let serial = world.client(pressed).press_serial();
     drag(&mut world, thief, &theirs, serial);
-    assert!(world.state.surfaces.drag_icon().is_none(), "somebody else began it");
+    assert!(world.state.surfaces.drag_icon().is_none(), "the serial is of another client's press");
     drag(&mut world, pressed, &window, serial);
     assert!(world.state.surfaces.drag_icon().is_some());
     world.button(BUTTON_LEFT, false);
     assert!(world.state.surfaces.drag_icon().is_none() && !world.state.input.pointer().is_grabbed());
 }
 
-/// What sources of `client` were told since the last call.
+/// Events of the data sources of `client` since the last call.
 pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
@@ -148,7 +148,7 @@ fn source_of_a_refused_drag_is_cancelled() {
     assert!(world.state.surfaces.drag_icon().is_some());
     told(&mut world, a);
     drag(&mut world, a, &window, serial);
-    assert_eq!(told(&mut world, a), ["source cancelled"], "one press begins one drag, which goes on");
+    assert_eq!(told(&mut world, a), ["source cancelled"], "a press starts one drag only, which goes on");
     assert!(world.state.surfaces.drag_icon().is_some() && world.state.input.pointer().is_grabbed());
 }
 
@@ -162,7 +162,7 @@ fn source_of_a_refused_drag_by_a_second_finger_is_cancelled() {
     for slot in [1, 2] {
         world.input(InputEvent::TouchDown { time, slot, position: (corner.x + 5.0, corner.y + 5.0).into() });
     }
-    // The first finger holds the seat: this is the serial of the second.
+    // The first finger holds the grab; this is the serial of the second finger.
     let serial = world.client(a).press_serial();
     drag(&mut world, a, &window, serial);
     assert_eq!(told(&mut world, a), ["source cancelled"]);
@@ -210,7 +210,7 @@ fn what_is_dragged_is_not_what_it_is_dropped_on() {
         upbeat::output::scene_on_screen_hit(&world.state, place).map(|(surface, _)| surface.id().protocol_id())
     };
     assert_eq!(hit(&world), Some(window.surface.id().protocol_id()));
-    // It is still on the screen when it was dropped.
+    // The icon is still on the screen right after the drop.
     world.button(BUTTON_LEFT, false);
     assert_eq!(hit(&world), Some(window.surface.id().protocol_id()));
 }
@@ -235,16 +235,16 @@ fn nothing_is_dragged_with_a_finger_that_was_lifted() {
     world.input(InputEvent::TouchUp { time, slot: 2 });
     drag(&mut world, client, &window, serial.unwrap());
     world.input(InputEvent::TouchUp { time, slot: 1 });
-    assert!(!world.state.input.touch().is_grabbed(), "nobody can let go of it");
+    assert!(!world.state.input.touch().is_grabbed(), "a drag without a finger would never end");
     assert!(world.state.surfaces.drag_icon().is_none());
 }
 
-/// Two windows beside each other, and something that the finger 3 drags from the first, by an icon of 60 x 60.
+/// Two windows beside each other, and a drag from the first by the finger in slot 3, with an icon of 60 x 60.
 struct Carried {
     world: World,
     source: ClientIndex,
     target: ClientIndex,
-    /// Corner of the other window.
+    /// Corner of the target window.
     over: Point<f64, smithay::utils::Logical>,
 }
 
@@ -278,7 +278,7 @@ impl Carried {
         carried
     }
 
-    /// Whether the icon is seen at `place` and at the pointer.
+    /// Whether the icon is visible at `place`, and at the pointer.
     fn green(&self, place: Point<f64, smithay::utils::Logical>) -> [bool; 2] {
         let pointer = upbeat::input::pointer_position(&self.world.state);
         [place, pointer].map(|place| {
@@ -287,7 +287,7 @@ impl Carried {
         })
     }
 
-    /// Moves the finger to a place of the other window.
+    /// Moves the finger to a point of the target window.
     fn carry(&mut self, x: f64, y: f64) {
         let (time, position) = (self.world.now(), self.over + Point::from((x, y)));
         self.world.input(InputEvent::TouchMotion { time, slot: 3, position });
@@ -301,7 +301,7 @@ impl Carried {
         self.world.client(client).take_events().into_iter().filter_map(told).collect()
     }
 
-    /// Whom it lies over wants it.
+    /// The target client accepts the offer.
     fn accept(&mut self) {
         let client = self.world.client(self.target);
         let offer = client.data.dragged.clone().expect("something is dragged over it");
@@ -362,11 +362,11 @@ fn touches_that_count_for_nothing_drop_nothing() {
     assert!(carried.world.state.surfaces.drag_icon().is_none());
 }
 
-/// The most types that may be offered, with names as long as these may then be.
+/// Most MIME types that a source may offer, and the length that their names may have then.
 const TYPES: usize = 512;
 const NAME_LENGTH: usize = 64;
-/// How often the keyboard goes to and fro before anybody can read of it. Each time all types were told, which do not fit
-/// into a socket more than a few times.
+/// Focus changes before the clients can read. If each announced all types, the events would not fit into a socket more
+/// than a few times.
 const CHANGES: usize = 40;
 
 #[test]
@@ -393,7 +393,7 @@ fn who_gets_the_keyboard_many_times_at_once_is_told_of_a_large_selection_once() 
         let events = world.client(index).take_events();
         events.iter().filter(|event| matches!(event, Event::Selection(Some(_)))).count()
     });
-    // The right one had the keyboard before and has it in the end.
+    // The right window had the keyboard before and has it in the end.
     assert_eq!(told, [0, 1]);
     assert_eq!(world.focused().as_deref(), Some("right"));
 }

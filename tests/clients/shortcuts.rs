@@ -1,4 +1,4 @@
-//! Clients that want the shortcuts for themselves.
+//! `zwp_keyboard_shortcuts_inhibit_v1`: clients that get the session's shortcuts as keys.
 
 use upbeat::bindings::{Action, Chord};
 use upbeat_timing::time::Span;
@@ -60,7 +60,7 @@ fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
-/// Whether the client was told of `key` going down while `held` was.
+/// Whether the client receives the press of `key` while `held` is down.
 fn hears(world: &mut World, client: ClientIndex, held: u32, key: u32) -> bool {
     told(world, client);
     world.chord(&[held], key);
@@ -83,9 +83,9 @@ fn who_has_the_keyboard_has_the_shortcuts_until_the_user_takes_them_back() {
     assert_eq!(told(&mut world, remote), ["inactive"]);
     assert!(!hears(&mut world, remote, KEY_LEFT_ALT, KEY_TAB));
     assert_eq!(world.focused().as_deref(), Some("other"));
-    // It wants nothing, so this one is its own.
+    // `Super+Escape` ends an inhibitor. This client has none, so it receives the keys.
     assert!(hears(&mut world, other, KEY_LEFT_SUPER, KEY_ESCAPE));
-    assert!(!hears(&mut world, other, KEY_LEFT_ALT, KEY_TAB), "who has not the keyboard has no shortcuts");
+    assert!(!hears(&mut world, other, KEY_LEFT_ALT, KEY_TAB), "a client without the keyboard gets no shortcuts");
     world.chord(&[KEY_LEFT_SUPER], KEY_ESCAPE);
     assert_eq!(told(&mut world, remote), ["active"]);
     assert!(hears(&mut world, remote, KEY_LEFT_ALT, KEY_TAB));
@@ -127,7 +127,7 @@ fn a_second_one_of_a_surface_is_an_error_and_who_goes_leaves_none() {
     let first = inhibitor(&mut world, remote, &window.surface);
     first.destroy();
     let _again = inhibitor(&mut world, remote, &window.surface);
-    assert_eq!(told(&mut world, remote), ["active"], "the first one was gone before it could be told");
+    assert_eq!(told(&mut world, remote), ["active"], "the first inhibitor was destroyed before its event");
     let _second = inhibitor(&mut world, remote, &window.surface);
     world.settle();
     assert!(world.client(remote).said().contains("has an inhibitor"), "{}", world.client(remote).said());
@@ -158,10 +158,10 @@ fn a_button_with_mod_is_that_windows_too_while_the_pointer_is_on_it() {
         events.into_iter().any(|event| matches!(event, Event::Button { pressed: true, .. }))
     };
     assert!(presses(&mut world, (50.0, 50.0), remote));
-    assert!(!presses(&mut world, (650.0, 50.0), other), "it moves the other one");
+    assert!(!presses(&mut world, (650.0, 50.0), other), "it moves the other window");
 }
 
-/// The volume key is held for two seconds; what it does is counted instead of run. Returns how often that was.
+/// Holds the volume key for two seconds and counts its action instead of running it. Returns the count.
 fn times_of_the_volume_key(world: &mut World) -> u8 {
     let chord: Chord = "XF86AudioRaiseVolume".parse().unwrap();
     let bound = world.state.bindings.keys.get_mut(&chord).unwrap();
@@ -171,7 +171,7 @@ fn times_of_the_volume_key(world: &mut World) -> u8 {
     let number = |world: &World| world.state.shell.workspaces().active(row(world)).get();
     let before = number(world);
     world.key(KEY_VOLUME_UP, true);
-    // 400 ms until it is repeated, and then 40 ms each.
+    // The first repetition comes after 400 ms, then one each 40 ms.
     world.run_for(Span::from_millis(400 + 4 * 40 + 20), &mut nothing);
     world.key(KEY_VOLUME_UP, false);
     let times = number(world) - before;

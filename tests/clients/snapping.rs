@@ -1,4 +1,4 @@
-//! Windows that are let go at the edges of the screen.
+//! Windows that snap when they are dropped at the edges of the screen.
 
 use wayland_protocols::xdg::shell::client::xdg_toplevel::State;
 
@@ -8,7 +8,7 @@ use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT_SUPER, KEY_RIGHT,
 const KEY_DOWN: u32 = 108;
 const SIZE: (i32, i32) = (400, 300);
 
-/// A session with a window, which has answered everything.
+/// A session with a window that has acknowledged all configures.
 fn with_window() -> (World, ClientIndex, Toplevel) {
     let mut world = World::new();
     let (client, window) = world.open_filled("a", SIZE, RED);
@@ -21,7 +21,7 @@ fn rect(world: &World) -> (i32, i32, i32, i32) {
     (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
 }
 
-/// Takes the window by its middle.
+/// Starts to drag the window by its middle.
 fn take(world: &mut World) {
     let (x, y, width, height) = rect(world);
     world.key(KEY_LEFT_SUPER, true);
@@ -34,7 +34,7 @@ fn let_go(world: &mut World) {
     world.key(KEY_LEFT_SUPER, false);
 }
 
-/// Moves it there and lets it go.
+/// Drags the window to a point and drops it.
 fn drag_to(world: &mut World, (x, y): (i32, i32)) {
     take(world);
     world.point(f64::from(x), f64::from(y));
@@ -42,7 +42,7 @@ fn drag_to(world: &mut World, (x, y): (i32, i32)) {
     let_go(world);
 }
 
-/// The client does what it is asked for. Returns the size, and the states that it was told.
+/// The client follows the newest configure. Returns its size and its states.
 fn answer(world: &mut World, client: ClientIndex, window: &Toplevel) -> ((i32, i32), Vec<u32>) {
     world.settle();
     let mut told = Vec::new();

@@ -1,5 +1,5 @@
-//! What programs state of their surfaces and windows: how much of them is seen, what they show, which they are, that they
-//! are modal, who draws their title bars.
+//! State that programs declare for their surfaces and windows: alpha, content type, toplevel tag, modal dialogs,
+//! decoration mode.
 
 use wayland_client::protocol::wl_fixes::WlFixes;
 use wayland_client::protocol::wl_registry::WlRegistry;
@@ -62,7 +62,7 @@ impl Dispatch<OrgKdeKwinServerDecoration, ()> for Data {
     }
 }
 
-/// Where the middle of a window is.
+/// Centre of a window.
 fn middle(world: &World, title: &str) -> (i32, i32) {
     let rect = world.window(title).rect();
     (rect.loc.x + rect.size.w / 2, rect.loc.y + rect.size.h / 2)
@@ -89,7 +89,7 @@ fn a_surface_is_faded_with_the_commit_after_its_client_said_so() {
     world.rest();
     assert_eq!(world.pixel(x, y) & 0xff, full, "it has not committed");
 
-    // No buffer, no damage.
+    // A commit without a buffer and without damage.
     window.surface.commit();
     world.settle();
     world.rest();
@@ -97,7 +97,7 @@ fn a_surface_is_faded_with_the_commit_after_its_client_said_so() {
     let expected = u32::midpoint(full, bare);
     assert!(faded.abs_diff(expected) <= 2, "{faded}, half of the way from {full} to {bare} is {expected}");
 
-    // Given back, and its surface before it.
+    // The modifier is destroyed: first before its surface, then after its surface.
     modifier.destroy();
     window.surface.commit();
     world.settle();
@@ -158,7 +158,7 @@ fn who_activates_a_window_with_a_modal_dialog_means_the_dialog() {
     let modal = world.client(client).bind::<XdgWmDialogV1>().get_xdg_dialog(&dialog.toplevel, &handle, ());
     modal.set_modal();
     world.settle();
-    assert_eq!(world.focused().as_deref(), Some("dialog"), "what lies below it cannot be used now");
+    assert_eq!(world.focused().as_deref(), Some("dialog"), "the window below its modal dialog gets no focus");
     world.click(corner.0, corner.1);
     assert_eq!(world.focused().as_deref(), Some("dialog"));
 
@@ -167,7 +167,7 @@ fn who_activates_a_window_with_a_modal_dialog_means_the_dialog() {
     world.click(corner.0, corner.1);
     assert_eq!(world.focused().as_deref(), Some("main"));
 
-    // In whatever order it goes.
+    // The objects may be destroyed in any order.
     modal.set_modal();
     dialog.toplevel.destroy();
     modal.unset_modal();
@@ -198,7 +198,7 @@ fn window_with_a_dialog_object_leaves_no_memory_behind_when_its_client_goes() {
     drop(surface);
     assert_eq!(std::sync::Arc::strong_count(&kept), 2);
     world.kill(client);
-    world.until("nothing left of it", |_| std::sync::Arc::strong_count(&kept) == 1);
+    world.until("the surface data to be freed", |_| std::sync::Arc::strong_count(&kept) == 1);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn second_dialog_object_of_a_window_is_an_error() {
     manager.get_xdg_dialog(&dialog.toplevel, &handle, ()).destroy();
     manager.get_xdg_dialog(&dialog.toplevel, &handle, ());
     world.settle();
-    assert!(!world.client(client).is_gone(), "the first one was destroyed");
+    assert!(!world.client(client).is_gone(), "the first dialog object was destroyed");
     manager.get_xdg_dialog(&dialog.toplevel, &handle, ());
     world.settle();
     assert_eq!(world.client(client).error, Some(("xdg_wm_dialog_v1".to_owned(), 0)));
@@ -234,7 +234,7 @@ fn programs_of_before_xdg_decoration_are_told_to_draw_their_title_bars_unless_th
     upbeat::shell::wishes::renew_all(&mut world.state);
     world.settle();
     let heard: Vec<String> = world.client(client).take_events().into_iter().filter_map(told).collect();
-    assert_eq!(heard, ["Value(Client)"], "a rule counts before the wish");
+    assert_eq!(heard, ["Value(Client)"], "a rule wins over the requested mode");
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn a_registry_is_given_back() {
     let mut world = World::new();
     let (client, _) = world.open("a", 100, 100);
     let fixes = world.client(client).bind::<WlFixes>();
-    // In all more than one may have at once.
+    // In total more objects than a client may have at once.
     let most = upbeat::guard::Kind::Registries.most();
     for _ in 0..=most / 64 {
         for _ in 0..64 {

@@ -1,4 +1,4 @@
-//! Commits that change nothing on a still screen are answered.
+//! Commits without any change on an idle screen: callbacks and feedback are still sent.
 
 use upbeat_timing::time::Span;
 
@@ -16,11 +16,11 @@ fn still() -> (World, ClientIndex, Toplevel) {
     (world, client, window)
 }
 
-/// How long it takes until the update is seen.
+/// Time until the update is on screen.
 fn light(world: &mut World, client: ClientIndex, update: u32) -> Span {
     let begun = world.now();
     world.run_for(Span::from_seconds(2), &mut nothing);
-    world.client(client).light(update).unwrap_or_else(|| panic!("{update} was never seen")).0 - begun
+    world.client(client).light(update).unwrap_or_else(|| panic!("{update} was not presented")).0 - begun
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Clients that are stopped (in a debugger, swapped out) while they hold something: nobody is held with them.
+//! Clients that are stopped (in a debugger, swapped out) during a grab: the user and other clients are not blocked.
 
 use upbeat::input::{self, InputEvent};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::ResizeEdge;
@@ -6,14 +6,14 @@ use wayland_protocols::xdg::shell::client::xdg_toplevel::ResizeEdge;
 use crate::fixture::content::GREEN;
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, Toplevel, World};
 
-/// Where the bad client's window is pressed, from its corner.
+/// Point of the press in the stopped client's window, from its corner.
 const INSIDE: (f64, f64) = (30.0, 20.0);
-/// Motions of a mouse while the client is stopped.
+/// Pointer motions while the client is stopped.
 const MOTIONS: u32 = 2_000;
-/// Frames that the good one shows meanwhile.
+/// Frames that the running client shows in the meantime.
 const FRAMES: u32 = 30;
 
-/// Takes hold of something: the button is down where there is one.
+/// Starts a grab; the button is down for the grabs that need a press.
 type Hold = fn(&mut World, ClientIndex, &Toplevel, serial: u32);
 
 const HOLDS: [(&str, Hold); 7] = [
@@ -48,7 +48,7 @@ const HOLDS: [(&str, Hold); 7] = [
     ("the question for its size", |_, _, window, _| window.toplevel.set_maximized()),
 ];
 
-/// Presses and releases a key: whether `client` hears of it.
+/// Presses and releases a key. Returns whether `client` received it.
 fn is_heard_by(world: &mut World, client: ClientIndex) -> bool {
     world.client(client).take_events();
     world.key(KEY_A, true);
@@ -82,7 +82,7 @@ fn stops_while_it_holds(what: &str, hold: Hold) {
         world.client(good).draw(&window.surface, number, (600, 400), GREEN);
         window.surface.commit();
         if is_all {
-            // Nobody sees it.
+            // The fullscreen window hides these frames.
             world.settle();
             continue;
         }
@@ -96,7 +96,7 @@ fn stops_while_it_holds(what: &str, hold: Hold) {
         assert_eq!(world.focused().as_deref(), Some("good"), "{what}");
         assert!(is_heard_by(&mut world, good), "{what}");
     }
-    // Whoever comes has the keyboard, and is above.
+    // A new window gets the keyboard and opens above.
     let (late, _) = world.open("late", 50, 50);
     assert_eq!(world.stack().last().map(String::as_str), Some("late"), "{what}");
     assert!(is_heard_by(&mut world, late), "{what}");

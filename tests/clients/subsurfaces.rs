@@ -1,4 +1,4 @@
-//! Subsurfaces: what a parent's commit takes along, and what it does not.
+//! Subsurfaces: which state a parent's commit applies.
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::simulated::nothing;
@@ -9,7 +9,6 @@ use wayland_client::protocol::wl_surface::WlSurface;
 
 /// Size of the parent, red.
 const PARENT: (i32, i32) = (200, 100);
-/// Size of a child.
 const CHILD: (i32, i32) = (50, 50);
 
 struct Stage {
@@ -43,7 +42,7 @@ impl Stage {
         surface.commit();
     }
 
-    /// Attaches to the child without committing it.
+    /// Attaches a buffer to the child without a commit.
     fn draw(&mut self, number: u32, colour: Colour) {
         let surface = self.child.clone();
         self.world.client(self.client).draw(&surface, number, CHILD, colour);
@@ -64,7 +63,7 @@ impl Stage {
         self.world.rest();
     }
 
-    /// The colour at a point of the parent.
+    /// Colour at a point of the parent.
     fn at(&self, x: i32, y: i32) -> Colour {
         let origin = self.world.window("parent").origin();
         self.world.pixel(origin.x + x, origin.y + y)
@@ -126,7 +125,7 @@ fn a_grandchild_waits_for_everybody_above_it() {
     assert_eq!(stage.at(35, 35), RED);
     stage.world.client(client).draw(&grandchild, 8, (10, 10), RED);
     stage.commit_parent();
-    assert_eq!((stage.at(35, 35), stage.at(25, 25)), (BLUE, GREEN), "the committed one, not the attached one");
+    assert_eq!((stage.at(35, 35), stage.at(25, 25)), (BLUE, GREEN), "the committed buffer, not the attached buffer");
 }
 
 #[test]
@@ -138,7 +137,7 @@ fn a_child_that_becomes_desynchronised_shows_what_it_had_committed() {
     stage.draw(4, RED);
     stage.subsurface.set_desync();
     stage.rest();
-    assert_eq!(stage.at(30, 30), BLUE, "what was committed, not what was attached after");
+    assert_eq!(stage.at(30, 30), BLUE, "the committed buffer, not the buffer attached later");
     stage.hear(Heard::Called(3));
     assert!(!stage.heard(Heard::Called(4)));
     stage.child.commit();
@@ -278,7 +277,7 @@ fn a_child_destroyed_before_its_parent_committed_gives_its_buffer_back() {
     assert_eq!(stage.world.client(client).count(|heard| matches!(heard, Heard::Released(2 | 3))), 2, "once each");
 }
 
-/// Surfaces of one window, and commits of one of them before anything is drawn.
+/// Number of subsurfaces of one window, and of commits in one turn.
 const PARTS: i32 = 40;
 const COMMITS: i32 = 100;
 
@@ -308,7 +307,7 @@ fn what_a_window_of_many_surfaces_reaches_is_measured_once_in_a_turn_however_oft
         let side = 10 + number % 2 * 300;
         world.client(client).draw(&parts[0].0, 3, (side, 4), GREEN);
         parts[0].0.commit();
-        // What is applied with the parent counts, too.
+        // State that is applied with the parent counts too.
         parts[1].1.set_position(number, 150);
         window.surface.commit();
     }
@@ -317,7 +316,7 @@ fn what_a_window_of_many_surfaces_reaches_is_measured_once_in_a_turn_however_oft
     let measured = world.state.surfaces.measured() - before;
     assert!((1..COMMITS as u64 / 10).contains(&measured), "{measured}");
     assert_eq!(reaches(&world), (310, 154).into());
-    // One that goes takes its part along.
+    // A destroyed subsurface no longer counts.
     parts[0].1.destroy();
     world.settle();
     world.turn();
@@ -332,7 +331,7 @@ fn subsurface_is_not_called_back_before_its_first_content() {
     stage.child.commit();
     stage.window.surface.commit();
     stage.world.run_for(Span::from_seconds(5), &mut nothing);
-    assert!(!stage.heard(Heard::Called(7)), "there is no frame that it could be for");
+    assert!(!stage.heard(Heard::Called(7)), "no callback before the first content");
     stage.show(8, GREEN);
     stage.hear(Heard::Called(7));
     stage.hear(Heard::Called(8));

@@ -1,5 +1,5 @@
-//! Swipes: what fingers move is under them at every refresh, and goes on from there when they let go. The finger is a recorded
-//! one, its time is that of the recording.
+//! Swipes: the dragged content is under the fingers at every refresh, and moves on without a jump when they are lifted.
+//! The finger is a recording with its original times.
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::ProbeLog;
@@ -17,20 +17,20 @@ use crate::fixture::content::{BLUE, Colour, GREEN, RED};
 use crate::fixture::{ClientIndex, Event, KEY_2, KEY_LEFT_SUPER, OUTPUT, Toplevel, World};
 use crate::lock::Locker;
 
-/// A finger on a touch screen, dragged along it and back: microseconds, two positions, and what it did.
+/// A finger on a touch screen, dragged along it and back: microseconds, two coordinates, and the kind of event.
 const RECORDED: &str = include_str!("../data/input/touch_atmel_drag.csv");
 const SIZE: (i32, i32) = (400, 300);
 const LEFT: i32 = (OUTPUT.0 - SIZE.0) / 2;
-/// Pixels of the screen for one of the recording.
+/// Screen pixels per unit of the recording.
 const STRETCH: f64 = 3.0;
-/// Where the finger comes in.
+/// x coordinate at which the finger touches.
 const FROM: f64 = 3.0;
 
 fn world() -> World {
     world_at(4.0)
 }
 
-/// One whose springs swing so many times a second.
+/// A world whose animations are springs of this frequency (Hz).
 fn world_at(frequency: f64) -> World {
     let mut world = World::lit_on(OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() });
     world.state.outputs.set_background([0.0; 3]);
@@ -46,7 +46,7 @@ fn open(world: &mut World, title: &str, colour: Colour) -> (ClientIndex, Topleve
     world.open_filled(title, SIZE, colour)
 }
 
-/// A red window on the first workspace, and a green one on the second, which is seen.
+/// A red window on the first workspace, and a green window on the second, which is shown.
 fn two_workspaces(world: &mut World) -> [(ClientIndex, Toplevel); 2] {
     let red = open(world, "red", RED);
     world.chord(&[KEY_LEFT_SUPER], KEY_2);
@@ -60,7 +60,7 @@ fn active(world: &World) -> u8 {
     workspaces.active(workspaces.screen("TEST-1").unwrap()).get()
 }
 
-/// How far the recorded finger had come after so long, until it turned back.
+/// Distance of the recorded finger by the time since its touch, until it turned back.
 fn strokes() -> Vec<(Span, f64)> {
     let mut strokes: Vec<(Span, f64)> = Vec::new();
     let mut start = None;
@@ -76,8 +76,8 @@ fn strokes() -> Vec<(Span, f64)> {
     strokes
 }
 
-/// Drags a finger in from the left edge, as it was recorded, for as long as it had come at most `furthest`. Returns when it
-/// touched, and when it was lifted.
+/// Drags a finger in from the left edge, as it was recorded, up to the distance `furthest`. Returns the times of touch
+/// and lift.
 fn drag_in(world: &mut World, furthest: f64) -> (Instant, Instant) {
     let begun = world.now() + Span::from_millis(3);
     let strokes: Vec<_> = strokes().into_iter().filter(|(_, way)| *way <= furthest).collect();
@@ -105,7 +105,7 @@ fn lift(world: &mut World) {
     world.input(InputEvent::TouchUp { time, slot: 0 });
 }
 
-/// Where the finger was at `at`.
+/// Position of the finger at `at`.
 fn finger(begun: Instant, at: Instant) -> f64 {
     let strokes = strokes();
     let after = at - begun;
@@ -115,7 +115,7 @@ fn finger(begun: Instant, at: Instant) -> f64 {
     FROM + a + (b - a) * share.clamp(0.0, 1.0)
 }
 
-/// When a row of the screen was refreshed, and where the first pixel of a colour is in it.
+/// Times at which a row of the screen was refreshed, and the first pixel of a colour in it.
 fn edges(log: &ProbeLog, colour: u32) -> Vec<(Instant, f64)> {
     let seen = std::iter::from_fn(|| log.pop()).filter_map(|sample| {
         let edge = sample.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == colour)?;
@@ -126,18 +126,18 @@ fn edges(log: &ProbeLog, colour: u32) -> Vec<(Instant, f64)> {
 
 #[test]
 fn a_workspace_is_under_the_finger_at_every_refresh_and_goes_on_without_a_jump() {
-    // So slow that what is let go is seen to go on as it was.
+    // A slow spring, so that the velocity at the release stays visible for a while.
     let mut world = world_at(0.8);
     two_workspaces(&mut world);
     let log = world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1));
     let (begun, lifted) = drag_in(&mut world, 600.0);
     lift(&mut world);
-    assert_eq!(active(&world), 1, "it had gone far, and fast");
+    assert_eq!(active(&world), 1, "the finger had gone far, and fast");
     world.rest();
     let seen = edges(&log, GREEN);
-    // Of a hand that has only just come nothing is foretold.
+    // Skip the begin, because there is no prediction for a finger that has only just touched.
     let held = seen.iter().filter(|(at, edge)| *edge > f64::from(LEFT) + 100.0 && *at < lifted);
-    // What it took to tell a swipe from a tap, the first motion, is not made up for.
+    // The first motion, which distinguishes a swipe from a tap, moves nothing.
     let taken = FROM + strokes()[1].1 - f64::from(LEFT);
     let off: Vec<f64> = held.map(|(at, edge)| finger(begun, *at) - taken - edge).collect();
     assert!(off.len() > 15 && off.iter().all(|off| off.abs() < 9.0), "{off:?}");
@@ -178,7 +178,7 @@ fn a_swipe_is_taken_from_its_client_when_it_is_one() {
     assert_eq!(touch(&mut world, &[(30.0, 0.0)]), ["down", "motion", "up"]);
 }
 
-/// Fingers on a touchpad go so far, in steps of 8 ms.
+/// Moves fingers on a touchpad by these distances, one each 8 ms.
 fn swipe(world: &mut World, fingers: u32, steps: &[(f64, f64)], ends: bool) {
     let gesture = |world: &mut World, gesture| {
         let time = world.now();
@@ -192,7 +192,7 @@ fn swipe(world: &mut World, fingers: u32, steps: &[(f64, f64)], ends: bool) {
     }
 }
 
-/// Three windows that are as large as they are told to be, in columns: the last two are seen.
+/// Opens three windows in columns; the last two are visible.
 fn columns(world: &mut World) {
     strips::set_mode(&mut world.state, Mode::Strip);
     world.state.shell.effects_mut().mark = None;
@@ -214,14 +214,14 @@ fn columns_go_along_with_three_fingers_and_come_to_rest_at_the_nearest() {
     let (green, step) = (left(&world, "green"), left(&world, "blue") - left(&world, "green"));
     assert_eq!((world.focused().as_deref(), green), (Some("blue"), 8));
     let log = world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1));
-    // A screen in 1200: so far for most of a column.
+    // A screen width is 1200 units of the touchpad: this is most of a column.
     swipe(&mut world, 3, &[(12.0, 0.0); 40], false);
     world.run_for(Span::from_millis(200), &mut |_| None);
     let held = edges(&log, GREEN);
     let moved = 39.0 * 12.0 * f64::from(OUTPUT.0) / 1200.0;
     assert!((held.last().unwrap().1 - (8.0 + moved)).abs() <= 1.0, "{moved} {:?}", held.last());
     assert!(held.windows(2).all(|pair| pair[1].1 - pair[0].1 > -30.0), "{held:?}");
-    assert_eq!(left(&world, "green"), 8, "the layout hears of it in the end");
+    assert_eq!(left(&world, "green"), 8, "the layout is updated at the end");
     let time = world.now();
     world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: false } });
     world.turn();
@@ -231,7 +231,7 @@ fn columns_go_along_with_three_fingers_and_come_to_rest_at_the_nearest() {
     let steps: Vec<f64> = after.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
     assert!(steps.iter().all(|step| (-1.0..60.0).contains(step)), "{steps:?}");
     assert_eq!(world.pixel(8 + step + 2, OUTPUT.1 / 2), GREEN);
-    // A flick goes as far as one that is slow and long.
+    // A short flick has the same effect as a long, slow swipe.
     swipe(&mut world, 3, &[(-20.0, 0.0); 8], true);
     assert_eq!(left(&world, "green"), 8);
     world.rest();
@@ -252,7 +252,7 @@ fn what_counts_for_nothing_goes_back_and_who_has_no_columns_is_left_alone() {
     upbeat::shell::spaces::switch(&mut world.state, Place { number: 5.try_into().unwrap(), ..place });
     swipe(&mut world, 3, &[(12.0, 0.0); 40], true);
     world.rest();
-    // Workspaces lie below each other there, and four fingers go from one to the next.
+    // On a strip, workspaces lie below each other, and four fingers switch between them.
     swipe(&mut world, 4, &[(0.0, 12.0); 20], true);
     assert_eq!(active(&world), 4);
 }
@@ -298,7 +298,7 @@ fn a_finger_stops_a_glide_where_it_is_and_nobody_is_woken_while_it_rests() {
     let time = world.now();
     world.input(InputEvent::Gesture { time, gesture: Gesture::HoldEnd { cancelled: false } });
     world.rest();
-    assert!([RED, GREEN].contains(&world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2)), "it comes to rest on one of them");
+    assert!([RED, GREEN].contains(&world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2)), "it comes to rest on a workspace");
 }
 
 #[test]
@@ -333,8 +333,8 @@ fn shortcut_of_a_swipe_is_done_once_and_the_other_swipes_stay_what_they_are() {
     swipe(&mut world, 3, &[(-20.0, 0.0); 3], true);
     assert_eq!((number_of(&world, "green"), active(&world)), (2, 2));
     swipe(&mut world, 3, &[(-20.0, 3.0); 40], true);
-    assert_eq!((number_of(&world, "green"), active(&world)), (5, 2), "the eye does not go to the next workspace");
-    // A step of one piece is enough, and it is no swipe of four fingers.
+    assert_eq!((number_of(&world, "green"), active(&world)), (5, 2), "the next workspace is not shown");
+    // One large step is enough, and the usual action of a four-finger swipe is not done.
     bind(&mut world, "Swipe4Left", "workspace 5", false);
     swipe(&mut world, 4, &[(-150.0, 0.0)], true);
     assert_eq!(active(&world), 5);
@@ -342,7 +342,7 @@ fn shortcut_of_a_swipe_is_done_once_and_the_other_swipes_stay_what_they_are() {
     swipe(&mut world, 3, &[(-20.0, 0.0); 80], true);
     assert_eq!(active(&world), 4, "once, however far it goes");
     swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
-    assert_eq!(active(&world), 3, "the other way it is the usual one");
+    assert_eq!(active(&world), 3, "in the other direction the usual swipe works");
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn shortcut_of_a_swipe_counts_where_the_usual_ones_are_switched_off() {
     swipe(&mut world, 4, &[(20.0, 0.0); 20], true);
     swipe(&mut world, 3, &[(20.0, 0.0); 20], true);
     assert_eq!(active(&world), 8);
-    // "none" is no shortcut: [gestures] switches the usual swipes off.
+    // "none" unbinds a shortcut; [gestures] switches the usual swipes off.
     world.state.input.gestures_mut().touchpad = true;
     bind(&mut world, "Swipe3Right", "none", false);
     swipe(&mut world, 3, &[(30.0, 0.0); 20], true);

@@ -1,4 +1,5 @@
-//! `Alt+Tab`: at once for who is quick, and windows beside each other, live and titled, for who goes on or waits.
+//! `Alt+Tab`: a quick press switches at once; after a pause or a second step all windows are shown, live and with
+//! titles.
 
 use smithay::utils::{Logical, Rectangle};
 use upbeat_timing::time::Span;
@@ -47,7 +48,7 @@ fn who_goes_on_sees_all_of_them_live_and_has_the_marked_one_when_the_modifier_is
     world.key(KEY_LEFT_ALT, true);
     tab(&mut world);
     world.rest();
-    assert!(!is_shown(&world), "one step is done at once, and nothing comes between");
+    assert!(!is_shown(&world), "one step switches at once, without the list");
     assert_eq!(world.focused().as_deref(), Some("green"));
     tab(&mut world);
     world.rest();
@@ -55,7 +56,7 @@ fn who_goes_on_sees_all_of_them_live_and_has_the_marked_one_when_the_modifier_is
     for (title, colour) in [("red", RED), ("green", GREEN), ("blue", BLUE)] {
         assert_eq!(colour_in_cell(&world, title), colour, "{title}");
     }
-    // In the order of their use, and each with a title below it: ink that is there for none without one.
+    // The windows are in the order of their use, and below each lies its title (bright pixels).
     let lefts = ["blue", "green", "red"].map(|title| cell(&world, title).unwrap());
     assert!(lefts.is_sorted_by_key(|rect| (rect.loc.y as i64, rect.loc.x as i64)), "{lefts:?}");
     for rect in lefts {
@@ -85,7 +86,7 @@ fn who_holds_the_modifier_sees_them_after_a_moment_and_who_is_quick_never() {
     assert!(is_shown(&world));
     let turns = world.turns();
     world.run_for(Span::from_seconds(60), &mut nothing);
-    assert!(world.turns() - turns <= 2, "nothing happens while nobody does anything: {}", world.turns() - turns);
+    assert!(world.turns() - turns <= 2, "no work without input: {}", world.turns() - turns);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn arrows_pointer_and_escape_choose_too_and_no_client_hears_of_any_of_it() {
     world.key(KEY_LEFT_ALT, false);
     assert_eq!(world.focused().as_deref(), Some("red"));
 
-    // What lies under the pointer is marked, and taken when the modifier is let go.
+    // The window under the pointer is marked, and chosen when the modifier is released.
     begin(&mut world);
     world.point(blue.loc.x + 20.0, blue.loc.y + 20.0);
     let marked = world.state.shell.overlays().selected().unwrap();

@@ -1,4 +1,4 @@
-//! Title bars of windows that float and leave their decoration to the session.
+//! Title bars of floating windows with server-side decorations.
 
 use upbeat::input::InputEvent;
 use upbeat::shell::effects::Mark;
@@ -20,7 +20,7 @@ fn world() -> World {
     world
 }
 
-/// Opens a window whose decoration is `whose`.
+/// Opens a window with the decoration mode `whose`.
 fn open(world: &mut World, title: &str, colour: Colour, whose: Decoration) -> (ClientIndex, Toplevel) {
     let index = world.connect();
     let client = world.client(index);
@@ -55,7 +55,7 @@ fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
     world.put("red", (100, 200));
     world.rest();
     assert_eq!(world.pixel(110, 150), GREEN);
-    assert_ne!(world.pixel(110, 200 - TITLES + 6), GREEN, "there is a bar above the red one");
+    assert_ne!(world.pixel(110, 200 - TITLES + 6), GREEN, "there is a title bar above the red window");
     world.client(below).take_events();
     press(&mut world, (120, 200 - TITLES + 6));
     world.point(170.0, f64::from(300 - TITLES + 6));
@@ -66,7 +66,7 @@ fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
     assert!(!world.client(below).take_events().iter().any(heard));
     assert!(!world.client(client).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
     assert_eq!(world.focused().as_deref(), Some("red"));
-    // A finger does the same.
+    // A touch has the same effect.
     let time = world.now();
     let at = |x: f64, y: f64| (x, y - f64::from(TITLES) + 6.0).into();
     world.input(InputEvent::TouchDown { time, slot: 0, position: at(200.0, 300.0) });
@@ -74,7 +74,7 @@ fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
     world.latch();
     world.input(InputEvent::TouchUp { time, slot: 0 });
     assert_eq!(corner(&world, "red"), (170, 250));
-    // What lies above the bar is what is pressed.
+    // A window above the title bar gets the press.
     world.put("green", (170, 150));
     let green = world.window("green").id;
     upbeat::shell::activate(&mut world.state, Some(green));
@@ -84,8 +84,8 @@ fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
     assert!(world.client(below).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
 }
 
-/// Whether the edge of the window with the focus is seen to the left of a bar, above it, to the left of its window, and below
-/// that.
+/// Whether the border of the focused window is visible to the left of a title bar, above it, to the left of its window,
+/// and below the window.
 fn edges(world: &World, title: &str) -> [bool; 4] {
     let (x, y) = corner(world, title);
     let places = [(x - 1, y - TITLES / 2), (x + 50, y - TITLES - 1), (x - 1, y + SIZE.1 / 2), (x + 50, y + SIZE.1)];
@@ -106,7 +106,7 @@ fn edge_goes_around_the_window_with_the_focus_and_its_bar() {
     world.put("green", (400, 100));
     world.rest();
     assert_eq!((edges(&world, "red"), edges(&world, "green")), ([false; 4], [true; 4]));
-    // A window that draws a frame of its own says by that which it is.
+    // A client that draws its own frame shows the focus in that frame, so there is no border.
     let (client, window) = open(&mut world, "shadowed", GREEN, Decoration::ClientSide);
     window.xdg.set_window_geometry(10, 10, SIZE.0 - 20, SIZE.1 - 20);
     world.client(client).draw(&window.surface, 1, SIZE, GREEN);
@@ -130,7 +130,7 @@ fn bar_and_window_have_round_corners_as_one_and_so_has_the_edge() {
     world.rest();
     let (top, bottom) = (100 - TITLES, 100 + SIZE.1);
     let corners = [(50, top), (49 + SIZE.0, top), (50, bottom - 1), (49 + SIZE.0, bottom - 1)];
-    // Nearest to where the corner was lies nothing, and then the edge.
+    // The pixel outside each rounded corner is background; then comes the border.
     let outside = [(48, top - 2), (51 + SIZE.0, top - 2), (48, bottom + 1), (51 + SIZE.0, bottom + 1)];
     for ((x, y), (out_x, out_y)) in corners.into_iter().zip(outside) {
         assert_eq!(world.pixel(out_x, out_y), 0, "({out_x}, {out_y})");
@@ -213,7 +213,7 @@ fn who_draws_its_own_fills_the_screen_or_is_in_a_column_has_none() {
     assert_eq!(world.state.shell.barred().count(), 0);
     let (client, window) = open(&mut world, "red", RED, Decoration::ServerSide);
     assert_eq!(world.state.shell.barred().count(), 1);
-    // Half of the screen is what it has with its bar.
+    // The window and its title bar fill half of the screen together.
     world.chord(&[KEY_LEFT_SUPER], KEY_LEFT);
     world.settle();
     assert_eq!(world.client(client).answer_newest(), Some((OUTPUT.0 / 2, OUTPUT.1 - TITLES)));

@@ -1,4 +1,4 @@
-//! Gestures of a touchpad, tools of a graphics tablet, and the lid.
+//! Touchpad gestures, graphics tablets and the lid switch.
 
 mod late_seats;
 mod several_seats;
@@ -189,7 +189,7 @@ impl World {
     }
 }
 
-/// A tablet, and a window "a" that knows it.
+/// A tablet, and a window "a" whose client has bound it.
 fn open_with_tablet(world: &mut World) -> ClientIndex {
     open_window_with_tablet(world).0
 }
@@ -204,7 +204,7 @@ fn open_window_with_tablet(world: &mut World) -> (ClientIndex, Toplevel) {
     (a, window)
 }
 
-/// Lets the pen press the window "a" at (10, 20). Returns the serial.
+/// Presses the pen on the window "a" at (10, 20). Returns the serial.
 fn press_with_pen(world: &mut World, client: ClientIndex) -> u32 {
     let corner = world.window("a").rect().loc.to_f64();
     world.pen((corner.x + 10.0, corner.y + 20.0), ToolAction::Enter, Axes::default());
@@ -224,7 +224,7 @@ fn pen_moves_window_of_client_that_knows_tablets() {
     told_to(&mut world, a);
     window.toplevel._move(&world.client(a).globals().seat, serial);
     world.settle();
-    assert_eq!(told_to(&mut world, a), ["up", "away"], "a client does not see what drags its window");
+    assert_eq!(told_to(&mut world, a), ["up", "away"], "a client gets no motion of the pen that drags its window");
     world.latch();
     assert_eq!(world.window("a").rect().loc, corner + Point::from((3, 4)), "it follows from the press");
     world.pen(at(60, 50), ToolAction::Move, Axes::default());
@@ -249,7 +249,7 @@ fn pen_resizes_window_of_client_that_knows_tablets() {
     world.pen(at, ToolAction::Move, Axes::default());
     world.latch();
     assert_eq!(world.window("a").rect().size, rect.size + Size::from((30, 40)));
-    // Torn away: nothing is held any more.
+    // The pen leaves without a lift: no button is held any more.
     world.pen(at, ToolAction::Leave, Axes::default());
     assert!(world.state.shell.drag().is_none());
 }
@@ -306,7 +306,7 @@ fn a_pen_draws_with_its_pressure_in_a_window_that_knows_tablets() {
     world.pen(at(10.0, 20.0), ToolAction::Tip(true), pressed);
     assert_eq!(told_to(&mut world, a), ["at 10 20", "pressure 32768", "tilt 10 -20", "down"]);
     assert_eq!(world.focused().as_deref(), Some("a"), "a press activates its window");
-    // A stroke that leaves the window is still the window's.
+    // A stroke that leaves the window still goes to the window.
     world.pen(at(-500.0, 20.0), ToolAction::Move, Axes::default());
     assert_eq!(told_to(&mut world, a), ["at -500 20"]);
     world.pen(at(-500.0, 20.0), ToolAction::Tip(false), Axes::default());
@@ -327,7 +327,7 @@ fn a_pen_is_a_pointer_for_a_window_that_does_not_know_tablets() {
     world.client(a).take_events();
     world.pen(at, ToolAction::Enter, Axes::default());
     world.pen(at, ToolAction::Tip(true), Axes::default());
-    // Torn away: what was pressed does not stay so.
+    // The pen leaves without a lift: the button is released.
     world.pen(at, ToolAction::Leave, Axes::default());
     let events = world.client(a).take_events();
     assert!(events.iter().any(|event| matches!(event, Event::PointerEnter { x: 10.0, y: 20.0, .. })), "{events:?}");

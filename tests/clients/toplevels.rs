@@ -1,4 +1,4 @@
-//! Lists of windows: a bar sees them, and closes, activates and arranges them.
+//! Toplevel lists: a bar lists windows, and closes, activates and arranges them.
 
 use wayland_client::{Connection, Dispatch, QueueHandle, event_created_child};
 use wayland_protocols::ext::foreign_toplevel_list::v1::client::{
@@ -128,7 +128,7 @@ fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
-/// A bar that knows all that there is.
+/// A bar that has bound the toplevel manager and knows all windows.
 fn bar(world: &mut World) -> (ClientIndex, ZwlrForeignToplevelManagerV1) {
     let bar = world.connect();
     let _output = world.client(bar).bind_output();
@@ -161,7 +161,7 @@ fn a_bar_hears_of_windows_and_of_what_changes_of_them() {
     let all = ["window", "1 is ", "1 done", "2 title d", "2 app ", "2 enters", "2 is activated", "2 parent Some(1)"];
     assert_eq!((&heard[..8], heard[8].as_str()), (&all.map(str::to_owned)[..], "2 done"));
 
-    // On another workspace it is still a window.
+    // The list contains windows of other workspaces too.
     world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], KEY_2);
     told(&mut world, bar);
     dialog.surface.attach(None, 0, 0);
@@ -197,7 +197,7 @@ fn a_window_whose_client_does_not_read_for_a_while_is_not_closed_for_what_a_bar_
     world.settle();
     first.set_maximized();
     world.settle();
-    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT), "it is asked as ever");
+    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT), "it gets configures as before");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_bar_arranges_activates_and_closes_windows() {
     first.set_minimized();
     told(&mut world, bar);
     first.set_maximized();
-    assert_eq!(told(&mut world, bar), ["1 is maximized", "1 done"], "it is seen, and the focus stays");
+    assert_eq!(told(&mut world, bar), ["1 is maximized", "1 done"], "it is shown, and the focus stays");
     first.unset_maximized();
     first.activate(&seat);
     told(&mut world, bar);
@@ -244,7 +244,7 @@ fn a_bar_arranges_activates_and_closes_windows() {
     world.settle();
     assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::Close)));
     drop(window);
-    // What it asks of one that is gone does nothing.
+    // Requests for a closed window have no effect.
     world.kill(client);
     told(&mut world, bar);
     first.set_maximized();
@@ -283,7 +283,7 @@ fn names_of_windows_are_listed_without_more() {
     window.toplevel.set_title("b".to_owned());
     window.toplevel.set_maximized();
     assert_eq!(told(&mut world, lister), ["title b", "done"]);
-    // One that comes back is another one.
+    // A window that is mapped again gets a new handle.
     window.surface.attach(None, 0, 0);
     window.surface.commit();
     assert_eq!(told(&mut world, lister), ["closed"]);
@@ -316,7 +316,7 @@ fn a_bar_that_reads_nothing_is_told_the_newest_when_it_reads_on() {
     }
     world.client(bar).is_stopped = false;
     world.settle();
-    assert!(!world.client(bar).is_gone(), "a bar that rests for a moment is not ended for what others say");
+    assert!(!world.client(bar).is_gone(), "a bar that pauses is not ended for the events of other clients");
     world.until("the newest title", |world| {
         let newest = format!("1 title 3999 {}", "x".repeat(200));
         told(world, bar).contains(&newest)
@@ -335,7 +335,7 @@ fn a_rectangle_without_sense_is_an_error() {
     assert_eq!(world.client(bar).error, Some(("zwlr_foreign_toplevel_handle_v1".to_owned(), 0)));
 }
 
-/// Windows whose titles are together twice what a socket holds, of several programs.
+/// Number of windows (of several programs) whose titles together are twice as long as a socket can hold.
 const TITLED: usize = 100;
 const OF_ONE: usize = 10;
 const TITLE: usize = 4_000;

@@ -1,4 +1,4 @@
-//! Outputs that are turned and mirrored: what lies where on the panel, who is hit there, and what clients are told.
+//! Output transforms: position of content on the panel, touch positions, and events to clients.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -20,11 +20,10 @@ use crate::fixture::{ClientIndex, Event, OUTPUT, Toplevel, World, gles};
 use crate::rendering::{LEVELS, Scene, Stage, damage_is_complete, differing};
 
 const WHITE: Colour = 0x00ff_ffff;
-/// The quarters of what is seen: top left, top right, bottom left, bottom right.
+/// Colours of the upright picture's quarters: top left, top right, bottom left, bottom right.
 const QUARTERS: [Colour; 4] = [RED, GREEN, BLUE, WHITE];
 
-/// Which of them lies in which corner of the panel, by what `wl_output.transform` says of each: turned anticlockwise, mirrored
-/// before that.
+/// The quarters at the panel's corners, for each `wl_output.transform`: first mirrored, then rotated anticlockwise.
 const ON_PANEL: [(&str, [Colour; 4]); 8] = [
     ("normal", [RED, GREEN, BLUE, WHITE]),
     ("90", [GREEN, WHITE, RED, BLUE]),
@@ -36,7 +35,7 @@ const ON_PANEL: [(&str, [Colour; 4]); 8] = [
     ("flipped-270", [WHITE, GREEN, BLUE, RED]),
 ];
 
-/// The middles of a panel's corners, in shares of its width and height.
+/// Centres of the panel's quarters, as shares of its width and height.
 const CORNERS: [(f64, f64); 4] = [(0.125, 0.125), (0.875, 0.125), (0.125, 0.875), (0.875, 0.875)];
 
 fn placement(turn: Turn, scale: f64) -> Placement {
@@ -47,7 +46,7 @@ fn turned(renderer: Renderer, turn: Turn, scale: f64) -> World {
     World::lit_shown(renderer, placement(turn, scale), OutputOptions::default())
 }
 
-/// A picture whose quarters are coloured.
+/// A picture with four coloured quarters.
 fn quarters(world: &mut World, client: ClientIndex, (width, height): (i32, i32)) -> Vec<u32> {
     let colour = |at: i32| {
         let (x, y) = (at % width, at / width);
@@ -79,7 +78,7 @@ fn at(picture: &PixelBuffer, (x, y): (f64, f64)) -> Colour {
     picture.pixels[place as usize] & 0x00ff_ffff
 }
 
-/// A finger on the panel, and the quarter of the window that it touches.
+/// Touches the panel at a point, and returns the colour of the window's quarter there.
 fn touched(world: &mut World, client: ClientIndex, size: (i32, i32), share: (f64, f64)) -> Colour {
     let position = place_on_panel(world.state.outputs.iter().next().unwrap(), share);
     let time = world.now();
@@ -91,7 +90,7 @@ fn touched(world: &mut World, client: ClientIndex, size: (i32, i32), share: (f64
     QUARTERS[usize::from(x >= f64::from(size.0 / 2)) + 2 * usize::from(y >= f64::from(size.1 / 2))]
 }
 
-/// On every panel, at every scale: what is seen lies where the protocol says, and a finger hits what is seen there.
+/// Checks with each transform and scale: content lies on the panel where the protocol says, and a touch hits it there.
 #[track_caller]
 fn lies_where_it_should(renderer: impl Fn() -> Option<Renderer>, name: &str) {
     for (turn, expected) in ON_PANEL {
@@ -108,12 +107,12 @@ fn lies_where_it_should(renderer: impl Fn() -> Option<Renderer>, name: &str) {
             keep(&panel, &format!("turned-{name}-{turn}-{scale}"));
             assert_eq!(CORNERS.map(|corner| at(&panel, corner)), expected, "{turn} at {scale}");
             let hit = CORNERS.map(|corner| touched(&mut world, client, size, corner));
-            assert_eq!(hit, expected, "{turn} at {scale}: what a finger hits");
+            assert_eq!(hit, expected, "{turn} at {scale}: the quarter that a touch hits");
         }
     }
 }
 
-/// Leaves a picture to be looked at, where that is asked for.
+/// Saves a picture for inspection, if that is asked for.
 fn keep(picture: &PixelBuffer, name: &str) {
     let Ok(folder) = std::env::var("UPBEAT_KEEP_PICTURES") else { return };
     let file = std::fs::File::create(format!("{folder}/{name}.png")).unwrap();
@@ -133,12 +132,12 @@ fn the_same_with_opengl_es() {
     lies_where_it_should(gles, "gles");
 }
 
-/// Everything that a client can do to a buffer, with what the compositor draws around it.
+/// A scene with all buffer transformations of a client, and the compositor's shadows, corners and cursor.
 fn everything(renderer: Renderer, turn: Turn, scale: f64) -> PixelBuffer {
     let mut scene = Scene::shown(turned(renderer, turn, scale));
     let shadow = Some(Shadow { reach: 20.0, opacity: 0.5 });
     scene.world.state.shell.set_effects(Effects { shadow, corner_radius: 12.0, ..Effects::default() });
-    // Where it is seen on each of them.
+    // This position is visible with each transform.
     scene.world.put("window", (60, 50));
     scene.fill();
     scene.world.point(200.0, 90.0);
@@ -153,7 +152,7 @@ fn turn_picture(picture: &PixelBuffer, turn: Turn) -> PixelBuffer {
     PixelBuffer { width, height, pixels }
 }
 
-/// The part of a panel on which the same is seen however wide the output is: what is seen in the top left square.
+/// The upright top left square of a panel's picture, which is the same for each width of the output.
 fn square(panel: &PixelBuffer, turn: Turn) -> PixelBuffer {
     let upright = turn_picture(panel, turn.inverse());
     let side = upright.width.min(upright.height);
@@ -179,7 +178,7 @@ fn opengl_es_shows_what_pixman_shows_however_it_is_turned() {
         let Some(gles) = gles() else { return };
         let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| everything(renderer, turn, 1.0));
         keep(&pictures[1], &format!("everything-gles-{turn}"));
-        // Nothing is scaled by anything but a whole number: no pixel is further off than rounding takes it.
+        // Scales are whole numbers, so that pixels differ by rounding only.
         assert_eq!(differing(&pictures[0], &pictures[1], LEVELS), 0, "{turn}");
     }
 }
@@ -200,7 +199,7 @@ fn clients_buffers_are_shown_upright_however_their_clients_turned_them() {
             let picture = world.client(client).picture(0, Format::Xrgb8888, width, height, &pixels);
             window.surface.set_buffer_transform(transform.unwrap());
             window.surface.attach(Some(&picture), 0, 0);
-            // In surface coordinates: it has to be turned, too.
+            // Damage in surface coordinates, which has to be transformed too.
             window.surface.damage(0, 0, size.0, size.1);
             window.surface.commit();
             world.settle();
@@ -210,7 +209,7 @@ fn clients_buffers_are_shown_upright_however_their_clients_turned_them() {
             let pixel = |x: i32, y: i32| seen.pixels[((y + 30) * seen.width + x + 40) as usize] & 0x00ff_ffff;
             let corners = [(8, 8), (88, 8), (8, 56), (88, 56)].map(|(x, y)| pixel(x, y));
             assert_eq!(corners, QUARTERS, "{buffer} on {output}");
-            // A part that changes is found where it is.
+            // Damage of a part of the buffer is found at its transformed place.
             let mut changed = buffer.inverse().pixels(&pixels, (width, height));
             (0..8).for_each(|place| changed[(place / 4 * size.0 + place % 4) as usize] = 0x0012_3456);
             let changed = buffer.pixels(&changed, size);
@@ -266,7 +265,7 @@ fn random_changes_on_turned_panels_leave_nothing_stale() {
 #[test]
 fn a_cursor_plane_shows_what_would_be_composed() {
     for (number, turn) in Turn::ALL.into_iter().enumerate() {
-        // Each at one of them.
+        // One scale for each transform.
         let scale = [1.0, 1.5, 2.0][number % 3];
         let picture = |cursor_plane| {
             let options = OutputOptions { cursor_plane, ..OutputOptions::default() };
@@ -316,7 +315,7 @@ fn a_bar_and_windows_lie_in_what_is_seen_and_follow_when_it_is_turned() {
     assert_eq!(
         world.client(owner).data.preferred_transforms.last(),
         Some(&Transform::_90),
-        "and the surfaces hear of it"
+        "and the surfaces get its preferred transform"
     );
     assert_eq!(world.client(client).answer_layer(&bar), Some((OUTPUT.1 as u32, 30)));
     assert_eq!(world.client(owner).answer_newest(), Some((OUTPUT.1, OUTPUT.0 - 30)));
@@ -326,12 +325,12 @@ fn a_bar_and_windows_lie_in_what_is_seen_and_follow_when_it_is_turned() {
     window.surface.commit();
     world.settle();
     world.rest();
-    // Turned anticlockwise, what is seen at the top lies on the left of the panel.
+    // With an anticlockwise rotation, the top of the picture lies on the left of the panel.
     let panel = world.picture();
     let pixel = |x: i32, y: i32| panel.pixels[(y * panel.width + x) as usize] & 0x00ff_ffff;
     let edges = [pixel(0, 0), pixel(29, OUTPUT.1 - 1), pixel(30, 0), pixel(OUTPUT.0 - 1, OUTPUT.1 - 1)];
     assert_eq!(edges, [BLUE, BLUE, RED, RED]);
-    // Nothing is left of how it lay before, but for the cursor over it.
+    // No pixel is left of the old transform, apart from the cursor above.
     let count = |colour: Colour| panel.pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff == colour).count();
     let (bar, window) = ((30 * OUTPUT.1) as usize, ((OUTPUT.0 - 30) * OUTPUT.1) as usize);
     let cursor = bar + window - count(BLUE) - count(RED);
@@ -346,7 +345,7 @@ fn a_finger_anywhere_hits_the_quarter_that_is_seen_there() {
         .run(&(turns, 0.0..0.2_f64, 0.0..0.2_f64), |(turn, across, down)| {
             let mut world = turned(Renderer::pixman().unwrap(), turn, 1.0);
             let (client, _window, size) = filled(&mut world);
-            // Wherever on the panel, the finger's quarter is that of the pixel below it.
+            // At each point of the panel, a touch hits the quarter of the pixel there.
             for corner in CORNERS {
                 let share = ((corner.0 + across - 0.1).clamp(0.01, 0.99), (corner.1 + down - 0.1).clamp(0.01, 0.99));
                 let seen = at(&world.picture(), share);

@@ -1,4 +1,4 @@
-//! A layer that cannot be drawn is lost, not the frame.
+//! A layer that cannot be drawn is left out; the frame is still shown.
 
 use upbeat::render::Renderer;
 use wayland_client::protocol::wl_output::Transform;
@@ -33,9 +33,9 @@ fn a_surface_that_is_enlarged_beyond_all_measure_keeps_no_frame_of_others_from_t
     }
 }
 
-/// Translucent surfaces that fill the screen above each other: more than anybody sees through.
+/// Number of translucent surfaces that fill the screen above each other: more than can be seen through.
 const SHEETS: u32 = 40;
-/// So many of one process are drawn, with the window below them.
+/// Most layers of one process that are drawn, with its window.
 const MOST_SHEETS: usize = 9;
 
 #[test]
@@ -57,7 +57,8 @@ fn of_those_that_are_turned_half_as_many_are_drawn() {
     });
 }
 
-/// Of sheets, each `made` its own way, no more than `most` are drawn; what was left out is drawn when others go.
+/// Checks that at most `most` of the translucent sheets are drawn, and that the remaining sheets are drawn when some
+/// are destroyed. `made` prepares each sheet.
 fn the_uppermost_are_drawn(renderer: Renderer, most: usize, made: impl Fn(&WlSurface, u32)) {
     let mut world = World::lit_by(renderer, 1.0);
     let (good, window) = world.open_filled("good", (200, 100), GREEN);
@@ -79,7 +80,7 @@ fn the_uppermost_are_drawn(renderer: Renderer, most: usize, made: impl Fn(&WlSur
     let layers = |world: &World| world.state.outputs.states().next().unwrap().layers_on_screen();
     let all = layers(&world);
     assert!((4..=most).contains(&all), "{all}");
-    // What was left out is seen when there is room for it.
+    // The omitted sheets are drawn when there are few enough.
     sheets.drain(4..).for_each(|(sheet, role)| {
         role.destroy();
         sheet.destroy();

@@ -1,4 +1,4 @@
-//! The content-update queue, from a client's commit to light: order, waiting, feedback, callbacks, buffers.
+//! The content-update queue, from commit to light: order, waiting, feedback, callbacks, buffers.
 
 use crate::fixture::content::{BLUE, GREEN, Heard, RED, set_stamp};
 use crate::fixture::{ClientIndex, OUTPUT, Toplevel, World};
@@ -9,7 +9,7 @@ use wayland_client::Proxy;
 use wayland_client::protocol::{wl_subsurface::WlSubsurface, wl_surface::WlSurface};
 
 const SIZE: (i32, i32) = (100, 80);
-/// A time stamp may be this much after a refresh and still mean it.
+/// A time stamp this much after a refresh still means that refresh.
 const TOLERANCE: Span = Span::from_millis(1);
 
 struct Stage {
@@ -40,7 +40,8 @@ impl Stage {
         surface.commit();
     }
 
-    /// A synchronised child commits a buffer that is not finished until the event is written to, and after it its parent.
+    /// Commits a synchronised child and then its parent. The child's buffer is unfinished until the returned eventfd is
+    /// written.
     fn hold_by_a_child(&mut self) -> (WlSurface, WlSubsurface, OwnedFd) {
         let (client, parent) = (self.client, self.surface());
         let (child, subsurface) = self.world.client(client).subsurface(&parent);
@@ -61,7 +62,7 @@ impl Stage {
         (child, subsurface, event)
     }
 
-    /// Waits for the end of an update's feedback.
+    /// Waits for the presentation feedback of an update.
     fn ended(&mut self, number: u32) {
         let client = self.client;
         self.world.until(&format!("feedback of {number}"), |world| {
@@ -88,7 +89,7 @@ impl Stage {
         self.world.pixel(origin.x + 10, origin.y + 10)
     }
 
-    /// Each of these updates was told exactly once what became of it, and called back exactly once and in order.
+    /// Checks that each of these updates got exactly one feedback, and exactly one callback in order.
     #[track_caller]
     fn everything_is_answered_once(&mut self, numbers: std::ops::RangeInclusive<u32>) {
         let client = self.world.client(self.client);
@@ -119,7 +120,7 @@ fn fifo_shows_each_update_in_a_refresh_of_its_own() {
     stage.called(6);
     stage.world.rest();
     let shown: Vec<u64> = (2..=6).map(|number| stage.sequence(number)).collect();
-    assert!(shown.windows(2).all(|pair| pair[0] < pair[1]), "two in one refresh: {shown:?}");
+    assert!(shown.windows(2).all(|pair| pair[0] < pair[1]), "two updates in one refresh: {shown:?}");
     stage.everything_is_answered_once(2..=6);
     for number in 1..=5 {
         stage.released(number);
@@ -146,7 +147,7 @@ fn without_fifo_the_newest_takes_the_place_of_those_before_it() {
 #[test]
 fn fifo_goes_on_when_nobody_sees_it() {
     let mut stage = Stage::new();
-    // Another window covers it.
+    // Another window covers the stage's window.
     let cover = stage.world.open_in(stage.client, "cover", OUTPUT.0, OUTPUT.1);
     let surface = cover.surface.clone();
     stage.world.client(stage.client).draw(&surface, 90, OUTPUT, BLUE);
@@ -199,7 +200,7 @@ fn a_stamped_update_is_not_shown_before_its_time_and_holds_those_behind_it() {
     let client = stage.client;
     let shown = stage.world.client(client).light(3).unwrap().0;
     assert!(shown + TOLERANCE >= stamp, "shown at {shown}, due at {stamp}");
-    assert!(stage.world.client(client).heard(Heard::Discarded(2)), "both were due at one latch");
+    assert!(stage.world.client(client).heard(Heard::Discarded(2)), "both updates were due at one latch");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Windows that want the focus and may not take it are urgent until they have it.
+//! Urgent windows: a window that asks for the focus and may not take it is urgent until it has the focus.
 
 use upbeat::config::Config;
 use upbeat::shell::effects::Mark;
@@ -26,7 +26,7 @@ impl Dispatch<XdgActivationTokenV1, ()> for Data {
     }
 }
 
-/// A token that a client made with no action, or with the serial of one.
+/// An activation token of a client, without a user action or with the serial of an action.
 pub fn token(world: &mut World, client: ClientIndex, serial: Option<u32>) -> String {
     world.client(client).take_events();
     let handle = world.client(client).handle();
@@ -41,7 +41,7 @@ pub fn token(world: &mut World, client: ClientIndex, serial: Option<u32>) -> Str
     world.client(client).take_events().into_iter().find_map(is_token).unwrap()
 }
 
-/// A client has its window activated with such a token.
+/// A client activates its window with such a token.
 pub fn activate_with_token(world: &mut World, client: ClientIndex, window: &Toplevel, serial: Option<u32>) {
     let token = token(world, client, serial);
     world.client(client).bind::<XdgActivationV1>().activate(token, &window.surface);
@@ -65,7 +65,7 @@ fn who_may_not_take_the_focus_is_urgent_until_it_has_it() {
     upbeat::shell::activate(&mut world.state, Some(id));
     assert!(!is_urgent(&world, "asks"));
 
-    // With the serial of what a person did it has the focus at once.
+    // With the serial of a user action, the window gets the focus at once.
     world.put("asks", (0, 0));
     world.click(10.0, 10.0);
     world.settle();
@@ -116,7 +116,7 @@ fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
     world.rest();
     let half = world.pixel(100, 100);
     assert!((0x7e_0000..=0x81_0000).contains(&half), "{half:06x}");
-    // Half of it is seen, as of its window.
+    // The border is half transparent, like its window.
     let edge = world.pixel(49, 100);
     assert!(edge & 0x00ff_ff00 == 0 && edge & BLUE > 0x70, "{edge:06x}");
     let id = world.window("asks").id;

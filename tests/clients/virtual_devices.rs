@@ -27,7 +27,7 @@ pub fn virtual_keyboard(world: &mut World, client: ClientIndex) -> ZwpVirtualKey
     client.globals().virtual_keyboards.create_virtual_keyboard(&seat, &client.handle(), ())
 }
 
-/// A world with a window of the first client's, and a second one that has a keyboard.
+/// A world with a window of a first client, and a second client with a virtual keyboard.
 pub fn with_typist() -> (World, ClientIndex, ClientIndex, ZwpVirtualKeyboardV1) {
     let mut world = World::new();
     let (a, _) = world.open("a", 200, 100);
@@ -44,7 +44,7 @@ pub fn give_keymap(keyboard: &ZwpVirtualKeyboardV1, keymap: &str) {
     keyboard.keymap(XKB_V1, file.as_fd(), keymap.len() as u32 + 1);
 }
 
-/// Which keys were pressed and released.
+/// Keys that were pressed (`true`) and released.
 pub fn strokes(events: Vec<Event>) -> Vec<(u32, bool)> {
     let stroke = |event| match event {
         Event::Key { key, pressed, .. } => Some((key, pressed)),
@@ -67,7 +67,7 @@ fn a_virtual_keyboard_types_into_the_focused_window_with_its_own_keymap() {
     assert!(events.iter().any(|event| matches!(event, Event::Modifiers { depressed: 1 })), "{events:?}");
     assert_eq!(strokes(events), [(KEY_A, true), (KEY_A, false)]);
 
-    // A real key brings the session's keymap back before it is delivered.
+    // The session's keymap is sent again before a real key.
     world.key(KEY_A, true);
     let events = world.client(a).take_events();
     let keymap_at = events.iter().position(|event| matches!(event, Event::Keymap(..)));
@@ -127,11 +127,11 @@ fn a_virtual_key_without_a_keymap_is_an_error() {
     assert_eq!(world.client(typist).error, Some(("zwp_virtual_keyboard_v1".to_owned(), code)));
 }
 
-/// What of `events` a typist follows: keymaps by the number that `keymaps` gives them, and keys that go down.
+/// Keymap and key press events, as words; a keymap is named by its index in `keymaps`.
 pub fn typed(events: Vec<Event>, keymaps: &[&str]) -> Vec<String> {
     let word = |event| match event {
         Event::Keymap(fd, size) => {
-            // All share one file, and its position.
+            // Read at an offset, because all descriptors share one file and its position.
             let mut text = vec![0; size as usize];
             File::from(fd).read_exact_at(&mut text, 0).unwrap();
             let text = String::from_utf8(text).unwrap();
@@ -160,7 +160,7 @@ fn keys_wait_behind_their_keymap_which_is_compiled_elsewhere() {
     world.client(typist).send();
     world.carry_once();
     world.client(a).receive();
-    // It is not compiled on this thread.
+    // The keymap is compiled on another thread.
     assert!(world.state.protocols.virtual_keyboards_wait());
     assert_eq!(typed(world.client(a).take_events(), &[]), [""; 0]);
     world.settle();
@@ -227,7 +227,7 @@ fn a_keymap_that_is_refused_at_sight_takes_the_place_of_none_that_waits() {
         let heard = typed(world.client(a).take_events(), &[&german, &french]);
         assert_eq!(heard.last(), Some(&format!("key {KEY_A}")));
         assert_eq!(heard.iter().rev().nth(1).map(String::as_str), Some("keymap 1"), "{heard:?}");
-        // Another is in force when the next begins.
+        // Another keymap is in force when the next round begins.
         give_keymap(&keyboard, &german);
         world.settle();
         world.client(a).take_events();
@@ -274,16 +274,16 @@ fn a_typist_that_dies_while_its_keymap_is_compiled_is_heard_and_leaves_nothing()
     for number in 0..20 {
         let typist = world.connect();
         let keyboard = virtual_keyboard(&mut world, typist);
-        // Each another, so that each is compiled.
+        // Each keymap differs, so that each is compiled.
         give_keymap(&keyboard, &format!("{french} // {number}"));
         keyboard.key(0, KEY_A, 1);
         world.client(typist).send();
         world.carry_once();
         world.kill(typist);
-        // In each turn the ends of so many objects are met.
+        // A turn destroys a limited number of objects.
         world.turn();
         assert!(!world.state.protocols.virtual_keyboards_wait());
-        // What it left pressed is released.
+        // The key that the dead client held is released.
         assert_eq!(strokes(world.client(a).take_events()), [(KEY_A, true), (KEY_A, false)], "{number}");
     }
     world.key(KEY_A, true);
@@ -300,11 +300,11 @@ fn a_typist_that_types_destroys_its_keyboard_and_goes_at_once_is_heard() {
     world.client(a).take_events();
     keyboard.key(0, KEY_A, 1);
     keyboard.key(0, KEY_A, 0);
-    // Its end: nobody types with this one.
+    // An invalid keymap: it is never in force.
     give_keymap(&keyboard, "none");
     keyboard.destroy();
     world.client(typist).send();
-    // Of who is gone already nothing is read.
+    // The session reads now, because it reads nothing from a client that is gone.
     world.carry_once();
     world.kill(typist);
     assert_eq!(strokes(world.client(a).take_events()), [(KEY_A, true), (KEY_A, false)]);
@@ -319,7 +319,7 @@ fn keys_of_a_typist_that_is_gone_and_had_no_keymap_are_nobodys_business() {
     keyboard.key(0, KEY_A, 1);
     keyboard.destroy();
     world.client(typist).send();
-    // Of who is gone already nothing is read.
+    // The session reads now, because it reads nothing from a client that is gone.
     world.carry_once();
     world.kill(typist);
     assert_eq!(strokes(world.client(a).take_events()), []);
@@ -330,7 +330,7 @@ fn keys_of_a_typist_that_is_gone_and_had_no_keymap_are_nobodys_business() {
 fn more_keymaps_than_may_wait_for_the_one_before_end_who_sends_them_and_nobody_else() {
     let (mut world, a, typist, keyboard) = with_typist();
     let french = keymap("fr");
-    // Each another, so that each takes some milliseconds; all of them are there within few.
+    // Each keymap differs, so that compiling each takes milliseconds; all of them are sent within a few.
     for number in 0..=2 * Kind::WaitingKeymaps.most() {
         give_keymap(&keyboard, &format!("{french} // {number}"));
         keyboard.key(0, KEY_A, number % 2);
@@ -361,7 +361,7 @@ fn a_keyboard_that_a_program_makes_later_hears_of_the_keymap_in_force_and_of_mod
     let events = world.client(a).take_events();
     assert!(matches!(events.last(), Some(Event::Modifiers { depressed: 1 })), "{events:?}");
     assert_eq!(typed(events, &[&french]), ["another", "keymap 0"]);
-    // The session's is in force again with the next key of its own.
+    // The session's keymap is in force again with its next key.
     world.key(KEY_A, true);
     let heard = typed(world.client(a).take_events(), &[&french]);
     let key = format!("key {KEY_A}");
@@ -387,8 +387,8 @@ fn what_is_locked_on_the_sessions_keyboard_stays_locked_while_another_types() {
     assert_eq!(handle.modifier_state().serialized.locked, LOCK);
 }
 
-/// What is locked or held on the session's keyboard, and the layout, as the next change of modifiers tells them: `act` is
-/// done, one key comes from a virtual keyboard, and one from the session's; then `after` is done.
+/// Locked modifiers and effective layout of the session's keyboard: after the keys of `act`, a key of a virtual
+/// keyboard and then the keys of `after`.
 fn after_a_virtual_key(options: &str, act: &[(u32, bool)], after: &[(u32, bool)]) -> (u32, u32) {
     let mut world = World::new();
     let keys = upbeat::config::Keyboard { layout: "us,ru".into(), options: options.into(), ..Default::default() };
@@ -414,17 +414,17 @@ fn what_is_locked_or_held_on_the_sessions_keyboard_is_no_more_and_no_less_after_
     const CAPSLOCK: u32 = 58;
     const MENU: u32 = 127;
     const LSGT: u32 = 86;
-    // The layout that a held key chooses goes with it.
+    // A layout that a held key selects ends with that key.
     let held = [(RIGHT_ALT, true), (KEY_A, true), (KEY_A, false)];
     assert_eq!(after_a_virtual_key("grp:switch", &held, &[(SHIFT, true)]), (0, 1));
     assert_eq!(after_a_virtual_key("grp:switch", &held, &[(SHIFT, true), (RIGHT_ALT, false)]), (0, 0));
-    // A layout that was chosen for good stays.
+    // A locked layout stays.
     let chosen = [(MENU, true), (MENU, false)];
     assert_eq!(after_a_virtual_key("grp:menu_toggle", &chosen, &[(SHIFT, true)]), (0, 1));
-    // The key that locks is held meanwhile: it unlocks nothing.
+    // The lock key is held in the meantime: its release unlocks nothing.
     let locks = [(CAPSLOCK, true)];
     assert_eq!(after_a_virtual_key("", &locks, &[(CAPSLOCK, false), (SHIFT, true)]), (2, 0));
-    // What no flag stands for is locked, too.
+    // Modifiers without a flag of their own are locked too.
     let locked = [(LSGT, true), (RIGHT_ALT, true), (RIGHT_ALT, false), (LSGT, false)];
     let options = "lv5:lsgt_switch_lock,lv5:ralt_switch_lock";
     let (locked, _) = after_a_virtual_key(options, &locked, &[(SHIFT, true)]);
@@ -516,6 +516,6 @@ fn a_capture_announces_its_buffer_and_waits_for_the_output() {
     world.unplug("TEST-1");
     assert!(
         world.client(camera).take_events().iter().any(|event| matches!(event, Event::CaptureFailed)),
-        "a request that nobody serves fails instead of hanging its client"
+        "a capture fails with its output, or its client would wait for ever"
     );
 }

@@ -1,4 +1,4 @@
-//! Surfaces of every kind are told their output and its scale.
+//! `wl_surface.enter`, preferred buffer scale and fractional scale for surfaces of all roles.
 
 use upbeat::output::hotplug;
 use wayland_client::protocol::wl_surface::WlSurface;
@@ -16,7 +16,7 @@ use crate::fixture::{BUTTON_LEFT, ClientIndex, OUTPUT, Popup, Toplevel, World};
 
 silent!(WpFractionalScaleManagerV1);
 
-/// Scales are told with the number of their surface, in 120ths.
+/// Fractional scales are recorded with the id of their surface, in 120ths.
 impl Dispatch<WpFractionalScaleV1, u32> for Data {
     fn event(
         data: &mut Self,
@@ -35,7 +35,7 @@ impl Dispatch<WpFractionalScaleV1, u32> for Data {
 /// Two outputs beside each other: the second at scale 2.
 fn two() -> World {
     let mut world = World::lit();
-    // Its clients have both.
+    // Plugged in before any client connects, so that clients bind both outputs.
     world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
     let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
     hotplug::arrange(&mut world.state, id, Some((OUTPUT.0, 0)), 2.0);
@@ -49,7 +49,7 @@ fn turn(world: &mut World) {
     world.settle();
 }
 
-/// The last that a surface was told: whether it is on an output, and each of the scales.
+/// Newest events of a surface: whether it is on an output, and both scales.
 fn told(world: &mut World, client: ClientIndex, surface: &WlSurface) -> (bool, String, String) {
     turn(world);
     let data = &world.client(client).data.visits;
@@ -60,7 +60,7 @@ fn told(world: &mut World, client: ClientIndex, surface: &WlSurface) -> (bool, S
     (outputs == 1, last("scale "), last("fraction "))
 }
 
-/// A surface that wants to know the scale as a fraction.
+/// Asks for the fractional scale of a surface.
 fn curious(world: &mut World, client: ClientIndex, surface: &WlSurface) {
     let client = world.client(client);
     let manager = client.bind::<WpFractionalScaleManagerV1>();

@@ -1,5 +1,5 @@
-//! Files that nobody answers for, handed over with requests that take none: whoever closes them waits, and that is not the
-//! session.
+//! File descriptors of a file system that never answers, sent with requests that take none: closing them blocks, so the
+//! session closes them on another thread.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -17,12 +17,12 @@ use upbeat::protocol;
 
 use crate::fixture::World;
 
-/// `wl_display.get_registry`, which takes no file.
+/// `wl_display.get_registry`, which takes no file descriptor.
 const GOOD: [u32; 3] = [1, 12 << 16 | 1, 2];
-/// `wl_display` has no request of this number.
+/// A request with an opcode that `wl_display` does not have.
 const BAD: [u32; 2] = [1, 8 << 16 | 99];
 
-/// Hands over `file` with a request, waits until that was read, and leaves. Returns whether the session ended the client.
+/// Sends `file` with a request, waits until it is read, and disconnects. Returns whether the session ended the client.
 fn hand_over(world: &mut World, file: File, request: &[u32]) -> bool {
     let (ours, theirs) = UnixStream::pair().unwrap();
     protocol::client::connect(&mut world.state.display_handle, ours, &world.state.rules).unwrap();
@@ -42,13 +42,13 @@ fn hand_over(world: &mut World, file: File, request: &[u32]) -> bool {
     end.is_ok()
 }
 
-/// Hands it over in both ways; the session goes on.
+/// Sends a file with a valid and an invalid request; the session goes on.
 fn nobody_waits(world: &mut World, open: &dyn Fn() -> File) {
     let before = left_to_others();
     let began = Instant::now();
     assert!(hand_over(world, open(), &BAD), "that is an error");
-    assert!(!hand_over(world, open(), &GOOD), "nobody minds");
-    // Two of the session, and two of the test, which is on the same thread.
+    assert!(!hand_over(world, open(), &GOOD), "the client is not ended");
+    // Two files of the session, and two of the test, because the test runs on the session's thread.
     assert_eq!(left_to_others() - before, 4);
     assert!(began.elapsed() < Duration::from_secs(20), "it was waited for");
     let (client, _) = world.open("well", 100, 50);
@@ -59,7 +59,7 @@ fn nobody_waits(world: &mut World, open: &dyn Fn() -> File) {
 fn files_that_lie_nowhere_known_are_closed_by_others() {
     spare_this_thread();
     let mut world = World::new();
-    // Of no mount that this process sees.
+    // A file of no mount that this process can see.
     nobody_waits(&mut world, &|| File::open("/proc/self/ns/net").unwrap());
 }
 
@@ -75,19 +75,19 @@ fn a_file_system_that_never_answers_holds_up_nobody() {
     nobody_waits(&mut world, &|| File::open(&fuse.path).unwrap());
 }
 
-/// A file of which every closing waits until this is dropped. Another process answers for it: one that waits in the kernel for
-/// itself could not even be killed.
+/// A file whose close blocks until this is dropped. Another process serves the file system, because a process that
+/// waits in the kernel for itself could not even be killed.
 struct Fuse {
     path: PathBuf,
     server: Child,
 }
 
-/// Says to the test that is meant to be the server where to mount.
+/// Environment variable with the mount point, for the test that runs as the server.
 const MOUNT_AT: &str = "UPBEAT_TEST_FUSE_AT";
 const MOUNTED: &str = "it is mounted";
 
 impl Fuse {
-    /// `None` where that is not allowed.
+    /// `None` if mounting is not permitted.
     fn mount(path: PathBuf) -> Option<Self> {
         File::create(&path).unwrap();
         let mut server = Command::new(std::env::current_exe().unwrap())
@@ -120,7 +120,7 @@ fn serves() {
     fuse::serve(Path::new(&path), || println!("{MOUNTED}"));
 }
 
-/// As much of FUSE as it takes to open a file.
+/// The part of FUSE that is needed to open a file.
 mod fuse {
     use std::ffi::CString;
     use std::fs::File;
@@ -137,12 +137,12 @@ mod fuse {
     const INIT: u32 = 26;
     const ACCESS: u32 = 34;
     const INTERRUPT: u32 = 36;
-    /// Length of what comes before each request.
+    /// Length of a request's header.
     const HEADER: usize = 40;
-    /// A regular file that everybody may read.
+    /// A regular file, readable for all users.
     const MODE: u32 = 0o100_644;
 
-    /// Mounts one file at `path`, and answers for it until standard input ends.
+    /// Mounts one file at `path`, and serves it until standard input ends.
     pub fn serve(path: &Path, mounted: impl Fn()) {
         let Ok(device) = File::options().read(true).write(true).open("/dev/fuse") else { return };
         let [kind, place, options] = [
@@ -162,7 +162,7 @@ mod fuse {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         // SAFETY: a string as above.
         unsafe { libc::umount2(place.as_ptr(), libc::MNT_DETACH) };
-        // With the last descriptor of the device whoever waits is told that nobody answers.
+        // Closes the last descriptor of the device, so that waiting processes get an error.
         std::process::exit(0);
     }
 

@@ -1,4 +1,4 @@
-//! Keymaps of virtual keyboards that wait, and those that nobody reads.
+//! Keymaps of virtual keyboards that wait to be compiled, and keymaps that cannot be read.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -11,7 +11,7 @@ fn of_keymaps_that_wait_the_newest_counts_that_is_one() {
     let (mut world, a, typist, keyboard) = with_typist();
     let (french, german) = (keymap("fr"), keymap("de"));
     world.client(a).take_events();
-    // It is being compiled while all else is said.
+    // This keymap is being compiled while the following requests arrive.
     give_keymap(&keyboard, &german);
     world.client(typist).send();
     world.carry_once();
@@ -30,7 +30,7 @@ fn a_keymap_that_nobody_may_read_costs_its_keys_and_not_its_client() {
     let (mut world, a, typist, keyboard) = with_typist();
     let french = keymap("fr");
     world.client(a).take_events();
-    // A question to the kernel: there are such that are never answered.
+    // The kernel creates this content on each read, and some such files never answer: they are not read.
     let question = File::open("/proc/self/status").unwrap();
     keyboard.keymap(XKB_V1, question.as_fd(), 100);
     keyboard.key(0, KEY_A, 1);

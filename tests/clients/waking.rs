@@ -1,4 +1,4 @@
-//! Outputs that are off, and the input that lights them.
+//! Outputs that are off, and the input that switches them on.
 
 use upbeat::bindings::Action;
 use upbeat::input::InputEvent;
@@ -9,7 +9,7 @@ use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_powe
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, KEY_LEFT_ALT, KEY_TAB, World};
 use crate::{idle, output_power};
 
-/// Input that the client heard of.
+/// Number of input events that the client received.
 fn heard(world: &mut World, client: ClientIndex) -> usize {
     world.settle();
     let is_input = |event: &Event| {
@@ -32,7 +32,7 @@ fn is_on(world: &World) -> bool {
     world.state.outputs.states().all(|output| output.is_on())
 }
 
-/// A window under the pointer, with the keyboard.
+/// A window under the pointer, with the keyboard focus.
 fn with_a_window() -> (World, ClientIndex) {
     let mut world = World::lit();
     let (client, _window) = world.open("window", 400, 300);
@@ -73,7 +73,7 @@ fn what_lights_outputs_that_a_shortcut_switched_off_is_nobodys() {
         assert_eq!(heard(&mut world, client), 0, "{what}");
         act(&mut world);
         world.point(100.0, 100.0);
-        assert!(heard(&mut world, client) > 0, "{what} is the window's again");
+        assert!(heard(&mut world, client) > 0, "{what} reaches the window again");
     }
 }
 
@@ -88,7 +88,7 @@ fn what_ends_idleness_while_all_is_dark_is_nobodys_and_what_comes_after_it_is_no
         world.settle();
         world.run_for(rest, &mut |_| None);
         act(&mut world);
-        assert!(heard(&mut world, client) > 0, "{what}: what is lit is seen");
+        assert!(heard(&mut world, client) > 0, "{what}: it reaches the window while the output is on");
         world.run_for(rest, &mut |_| None);
         power.set_mode(Mode::Off);
         world.settle();
@@ -97,7 +97,8 @@ fn what_ends_idleness_while_all_is_dark_is_nobodys_and_what_comes_after_it_is_no
         act(&mut world);
         world.turn();
         assert_eq!(heard(&mut world, client), 0, "{what}");
-        // Whoever switched them off has heard of it. Who does not light them shuts nobody out.
+        // The first input only ended the idle state. Later input is delivered even if the client leaves the outputs
+        // off, so that the user is not locked out.
         world.key(KEY_A, true);
         world.key(KEY_A, false);
         assert_eq!(heard(&mut world, client), 2, "{what}");
@@ -115,7 +116,7 @@ fn outputs_that_a_message_switched_on_and_off_again_stay_dark_whatever_is_presse
     power::set(&mut world.state, output, false);
     world.key(KEY_A, true);
     world.key(KEY_A, false);
-    assert!(!is_on(&world), "the wish for a lit output was replaced");
+    assert!(!is_on(&world), "the wake-up by input was cancelled");
 }
 
 #[test]
@@ -137,5 +138,5 @@ fn input_lights_no_output_that_was_shut_while_it_was_dark() {
     power::shut(&mut world.state, output);
     world.key(KEY_A, true);
     world.key(KEY_A, false);
-    assert!(!is_on(&world), "nobody sees a panel below a closed lid");
+    assert!(!is_on(&world), "the panel below a closed lid stays off");
 }

@@ -1,4 +1,4 @@
-//! Windows: mapping, moving, resizing, filling the screen, closing.
+//! Windows: mapping, moving, resizing, maximising, fullscreen, closing.
 
 use upbeat::input::InputEvent;
 
@@ -96,16 +96,16 @@ fn a_resized_window_follows_the_pointer_however_late_its_client_is() {
     window.toplevel.resize(&seat, serial, ResizeEdge::TopLeft);
     world.settle();
 
-    // Two motions, no answer yet: the shown rectangle follows, its bottom right corner stays.
+    // Two motions and no answer yet: the window is stretched, and its bottom right corner stays.
     world.point(f64::from(x) - 49.0, f64::from(y) + 1.0);
     world.point(f64::from(x) - 99.0, f64::from(y) - 19.0);
     world.latch();
     assert_eq!(rect(&world, "a"), (x - 100, y - 20, 500, 320));
     assert!(world.window("a").is_stretched());
     let asked = world.client(client).answer_newest();
-    assert_eq!(asked, Some((450, 300)), "one question at a time");
+    assert_eq!(asked, Some((450, 300)), "one configure at a time");
 
-    // The answer brings the newest size as the next question.
+    // After the answer comes a configure with the newest size.
     world.client(client).show(&window.surface, 450, 300);
     world.settle();
     assert_eq!(rect(&world, "a"), (x - 100, y - 20, 500, 320), "an old answer does not move the window");
@@ -116,7 +116,7 @@ fn a_resized_window_follows_the_pointer_however_late_its_client_is() {
 
     world.button(BUTTON_LEFT, false);
     world.client(client).answer_newest();
-    // It settles for less, as a terminal does that counts in characters.
+    // The client chooses a smaller size, as a terminal does that counts in characters.
     world.client(client).show(&window.surface, 496, 310);
     world.settle();
     assert_eq!(rect(&world, "a"), (x - 96, y - 10, 496, 310), "the corner that was not held has not moved");
@@ -168,7 +168,7 @@ fn maximised_takes_effect_with_the_commit_that_answers_it_and_is_undone() {
     world.client(client).answer_newest();
     window.toplevel.set_maximized();
     world.settle();
-    assert_eq!(rect(&world, "a"), floating, "asked, not answered");
+    assert_eq!(rect(&world, "a"), floating, "configured, not acknowledged");
     assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
     world.settle();
     assert_eq!(rect(&world, "a"), floating, "acknowledged, not committed");
@@ -200,7 +200,7 @@ fn a_window_is_maximised_and_made_fullscreen_and_back_by_keys_whatever_its_clien
         }
         assert_eq!(rect(&world, "a"), floating);
     }
-    // Nobody has the focus.
+    // A shortcut without a focused window has no effect.
     let mut world = World::new();
     world.chord(&[KEY_LEFT_SUPER], KEY_F);
 }
@@ -250,7 +250,7 @@ fn a_window_without_content_is_gone_and_comes_back_after_a_configure() {
     assert_eq!(world.stack(), ["a"]);
 }
 
-/// The newest bounds that `client` was told since the last call. Forgets all else.
+/// Newest `configure_bounds` of `client` since the last call; drops all other events.
 fn bounds(world: &mut World, client: ClientIndex) -> Option<(i32, i32)> {
     let bounds = |event| if let Event::ToplevelBounds(width, height) = event { Some((width, height)) } else { None };
     world.client(client).take_events().into_iter().filter_map(bounds).next_back()
@@ -303,7 +303,7 @@ fn window_that_comes_to_another_output_is_told_its_bounds() {
     assert_eq!(bounds(&mut world, client), Some((800, 580)), "a bar takes some of it");
     world.unplug("TEST-2");
     world.settle();
-    assert_eq!(bounds(&mut world, client), Some(OUTPUT), "its output is gone");
+    assert_eq!(bounds(&mut world, client), Some(OUTPUT), "its output was unplugged");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn moved_window_follows_from_the_press_however_late_its_client_asks() {
     world.button(BUTTON_LEFT, true);
     let serial = world.client(client).press_serial();
     let seat = world.client(client).globals().seat.clone();
-    // The pointer has moved on before the request comes.
+    // The pointer has moved on before the request arrives.
     world.point(f64::from(x) + 40.0, f64::from(y) + 18.0);
     window.toplevel._move(&seat, serial);
     world.settle();

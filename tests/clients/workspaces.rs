@@ -1,4 +1,4 @@
-//! Workspaces: what is hidden is neither seen nor pointed at, nothing is lost, and another one glides in.
+//! Workspaces: hidden windows are neither drawn nor hit, no window is lost, and switching is animated.
 
 mod slide;
 mod story;
@@ -15,7 +15,7 @@ use wayland_protocols::xdg::shell::client::xdg_toplevel;
 
 const BLACK: u32 = 0;
 const SIZE: (i32, i32) = (400, 300);
-/// Where a window of that size is put: in the middle of the screen.
+/// Position of a window of that size: in the middle of the screen.
 const LEFT: i32 = (OUTPUT.0 - SIZE.0) / 2;
 const MIDDLE: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
 
@@ -57,7 +57,7 @@ fn a_hidden_workspace_is_not_seen_not_hit_and_has_no_focus() {
     switch(&mut world, KEY_2);
     assert_eq!(world.focused(), None);
     assert_eq!(world.state.shell.hit((640.0, 360.0).into()), None);
-    // Also before anything else is on screen.
+    // Checked before anything else is on screen.
     assert_eq!(upbeat::output::scene_on_screen_hit(&world.state, (640.0, 360.0).into()), None);
     world.rest();
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), BLACK);
@@ -98,7 +98,7 @@ fn a_window_is_sent_with_its_dialogs_and_the_focus_stays() {
     send(&mut world, KEY_2);
     assert_eq!(world.focused().as_deref(), Some("below"));
     assert_eq!((place(&world, "parent").1, place(&world, "dialog").1, place(&world, "below").1), (2, 2, 1));
-    // A dialog of a window that is not seen waits with it.
+    // A dialog of a hidden window stays hidden with its parent.
     let late = world.client(client).toplevel("late");
     late.toplevel.set_parent(Some(&parent.toplevel));
     world.settle();
@@ -167,7 +167,7 @@ fn a_window_that_nobody_sees_is_suspended() {
     suspended(&mut world);
     switch(&mut world, KEY_2);
     assert_eq!(suspended(&mut world), Some(true));
-    // In the overview it is seen.
+    // The overview shows the window, so it is not suspended.
     world.chord(&[KEY_LEFT_SUPER], KEY_O);
     assert_eq!(suspended(&mut world), Some(false));
     world.chord(&[KEY_LEFT_SUPER], KEY_O);
@@ -209,7 +209,7 @@ fn a_window_that_is_dragged_to_another_output_belongs_there() {
     world.button(BUTTON_LEFT, false);
     world.key(KEY_LEFT_SUPER, false);
     assert_eq!(place(&world, "a").0, "TEST-2");
-    // Sent back by name, it lies in the same part of that screen.
+    // Moved back by output name, it lies at the same relative place of that output.
     let (workspaces, id) = (world.state.shell.workspaces(), world.window("a").id);
     let (first, before) = (workspaces.screen("TEST-1").unwrap(), world.window("a").rect().loc);
     upbeat::shell::send_to(&mut world.state, id, Place { screen: first, number: number(1) });
@@ -223,9 +223,9 @@ fn a_rule_names_the_workspace_on_which_an_applications_windows_appear_without_le
     world.state.outputs.rules_mut().set_apps(config.apps);
     world.open("a", SIZE.0, SIZE.1);
     assert_eq!(place(&world, "a"), ("TEST-1".to_owned(), 2));
-    assert_eq!(world.focused(), None, "it is not seen");
+    assert_eq!(world.focused(), None, "its window is hidden");
     switch(&mut world, KEY_2);
     world.state.outputs.rules_mut().set_apps(Vec::new());
     world.open("b", SIZE.0, SIZE.1);
-    assert_eq!(place(&world, "b"), ("TEST-1".to_owned(), 2), "without a rule, the one that is seen");
+    assert_eq!(place(&world, "b"), ("TEST-1".to_owned(), 2), "without a rule, the visible workspace");
 }

@@ -1,4 +1,5 @@
-//! Launchers with the keyboard and on-screen keyboards lie above fullscreen windows; other layer surfaces on *top* do not.
+//! Launchers with the keyboard and on-screen keyboards lie above fullscreen windows; other layer surfaces on *top* do
+//! not.
 
 use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::KeyboardInteractivity as Wants;
 
@@ -9,7 +10,7 @@ use crate::text;
 const MIDDLE: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
 const BOTTOM: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 - 50);
 
-/// A session with a bar, and a fullscreen window above that.
+/// A session with a bar and a fullscreen window above the bar.
 fn covered() -> (World, ClientIndex, Toplevel) {
     let mut world = World::lit();
     let client = world.connect();
@@ -31,7 +32,7 @@ fn keyboard(layer: &ZwlrLayerSurfaceV1) {
     layer.set_size(0, 100);
 }
 
-/// Lets the input method hear of fields, and shows the result.
+/// Lets the input method receive the state of text fields, and shows the result.
 fn pass(world: &mut World) {
     for _ in 0..3 {
         world.settle();
@@ -61,7 +62,7 @@ fn a_launcher_that_has_the_keyboard_is_seen_and_hit_and_the_bar_is_not() {
     launcher.layer.set_keyboard_interactivity(Wants::None);
     launcher.surface.commit();
     pass(&mut world);
-    // Beside the cursor.
+    // This pixel lies beside the cursor.
     assert_eq!(world.pixel(MIDDLE.0 - 50, MIDDLE.1), BLUE, "without the keyboard it is a surface like the bar");
     assert!(!world.client(owner).is_gone());
 }

@@ -1,10 +1,10 @@
-//! Layer surfaces of clients that mean harm, or go wrong.
+//! Layer surfaces of hostile or faulty clients.
 
 use super::*;
 use crate::fixture::layers::ZwlrLayerShellV1;
 use upbeat::guard::Kind;
 
-/// What ended the client: the interface and the code of the error.
+/// Interface and code of the protocol error that ended the client.
 fn ended(world: &mut World, client: ClientIndex) -> Option<(String, u32)> {
     world.settle();
     world.client(client).error.clone()
@@ -104,7 +104,7 @@ fn who_answers_nothing_is_not_asked_for_ever() {
     world.settle();
     let asked = world.client(client).data.layers.len();
     assert!(asked < 20, "{asked} configures");
-    // With its answer it hears of the newest.
+    // After the client acknowledged, it receives the newest size.
     let heard = world.client(client).answer_layer(&pinned).unwrap();
     assert_ne!(heard, (OUTPUT.0 as u32, 199));
     world.client(client).show(&pinned.surface, heard.0 as i32, heard.1 as i32);
@@ -152,7 +152,7 @@ fn surfaces_that_go_in_any_order_leave_nothing_behind() {
     first.layer.destroy();
     second.layer.destroy();
     world.settle();
-    // A surface keeps its role, and may have it again.
+    // A surface keeps its role and may get it again.
     let shell = world.client(client).bind::<ZwlrLayerShellV1>();
     let handle = world.client(client).handle();
     second.surface.attach(None, 0, 0);

@@ -1,4 +1,4 @@
-//! Who is hit and who is typed into.
+//! Keyboard focus and pointer hits of layer surfaces.
 
 use upbeat::input::InputEvent;
 use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::KeyboardInteractivity as Wants;
@@ -7,7 +7,7 @@ use super::*;
 use crate::fixture::{KEY_A, KEY_O};
 use crate::lock::Locker;
 
-/// Surfaces that a client's keyboard and pointer went to, in that order.
+/// Surfaces that the client's keyboard entered, and surfaces that its pointer entered; each list in order.
 fn went_to(world: &mut World, client: ClientIndex) -> (Vec<u32>, Vec<u32>) {
     let (mut keyboard, mut pointer) = (Vec::new(), Vec::new());
     for event in world.client(client).take_events() {
@@ -42,7 +42,7 @@ fn a_launcher_has_the_keyboard_while_it_is_there() {
     let pinned = world.pin(client, Layer::Overlay, RED, launcher(Wants::Exclusive));
     assert!(is_typed_into(&mut world, client));
     assert!(!is_typed_into(&mut world, window));
-    // Neither a click on a window nor a new one takes it away.
+    // A click on a window and a new window leave the keyboard with the launcher.
     let (x, y, ..) = rect(world.window("a"));
     world.click(f64::from(x) + 3.0, f64::from(y) + 3.0);
     let (other, _b) = world.open("b", 100, 100);
@@ -87,7 +87,7 @@ fn what_takes_the_keyboard_on_demand_has_it_when_it_opens_loses_it_with_a_press_
     let (x, y, ..) = rect(world.window("a"));
     world.click(f64::from(x) + 3.0, f64::from(y) + 3.0);
     assert!(is_typed_into(&mut world, window));
-    // A finger does the same.
+    // A touch has the same effect.
     let time = world.now();
     world.input(InputEvent::TouchDown { time, slot: 0, position: (f64::from(OUTPUT.0 / 2), 10.0).into() });
     world.input(InputEvent::TouchUp { time, slot: 0 });
@@ -143,8 +143,8 @@ fn bars_stay_what_they_are_in_the_overview() {
     world.click(10.0, 10.0);
     let heard = world.client(client).take_events();
     assert!(heard.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })), "{heard:?}");
-    assert!(world.state.shell.overlays().overview().is_on(), "the bar was meant, not the overview");
-    // A launcher that opens there is typed into.
+    assert!(world.state.shell.overlays().overview().is_on(), "the bar got the click, not the overview");
+    // A launcher that opens there gets the keyboard.
     world.pin(client, Layer::Overlay, GREEN, launcher(Wants::Exclusive));
     assert!(is_typed_into(&mut world, client));
 }
@@ -172,7 +172,7 @@ fn a_bar_has_menus_that_lie_above_windows_and_take_a_grab() {
     let root = shell.layers().shown().next().unwrap().surface();
     let at: Vec<_> = shell.popups_of(root).map(|(_, at)| (at.x, at.y)).collect();
     assert_eq!(at, [(OUTPUT.0 - 100, 30)], "it slides back onto the screen");
-    let hit = shell.hit((f64::from(OUTPUT.0) - 50.0, 60.0).into()).expect("somebody is there").0;
+    let hit = shell.hit((f64::from(OUTPUT.0) - 50.0, 60.0).into()).expect("a surface is hit").0;
     assert_eq!(smithay::reexports::wayland_server::Resource::id(&hit).protocol_id(), id(&popup.surface));
     assert!(is_typed_into(&mut world, client), "a menu that grabs has the keyboard");
     world.click(300.0, 400.0);
@@ -202,7 +202,7 @@ fn nothing_takes_the_keyboard_from_the_locker() {
     assert!(is_typed_into(&mut world, late));
 }
 
-/// The window takes the whole screen, or gives it back.
+/// Makes the window fullscreen, or ends its fullscreen state.
 fn set_fullscreen(world: &mut World, client: ClientIndex, window: &Toplevel, fullscreen: bool) {
     match fullscreen {
         true => window.toplevel.set_fullscreen(None),
@@ -224,7 +224,7 @@ fn layer_surface_that_a_fullscreen_window_covers_has_no_keyboard_until_it_is_see
         let client = world.connect();
         world.pin(client, Layer::Top, RED, launcher(wants));
         assert!(is_typed_into(&mut world, client), "{wants:?}");
-        // Another one has the keyboard when the window takes the screen.
+        // Another layer surface has the keyboard when the window becomes fullscreen.
         let other = world.connect();
         let above = (wants == Wants::Exclusive).then(|| world.pin(other, Layer::Overlay, RED, launcher(wants)));
         set_fullscreen(&mut world, window, &a, true);
@@ -233,7 +233,7 @@ fn layer_surface_that_a_fullscreen_window_covers_has_no_keyboard_until_it_is_see
         assert!(is_typed_into(&mut world, window), "{wants:?}");
         set_fullscreen(&mut world, window, &a, false);
         let has_it = is_typed_into(&mut world, client);
-        assert_eq!(has_it, wants == Wants::Exclusive, "{wants:?}: the user is in the window");
+        assert_eq!(has_it, wants == Wants::Exclusive, "{wants:?}: only an exclusive surface takes it back");
     }
 }
 
@@ -249,7 +249,7 @@ fn prompt_keeps_the_keyboard_when_a_window_goes_fullscreen() {
         assert!(!is_typed_into(&mut world, window));
         let hit = world.state.shell.hit((f64::from(OUTPUT.0 / 2), f64::from(OUTPUT.1 / 2)).into()).unwrap().0;
         let hit = smithay::reexports::wayland_server::Resource::id(&hit).protocol_id();
-        assert_eq!(hit, id(&prompt.surface), "it is seen");
+        assert_eq!(hit, id(&prompt.surface), "the prompt is visible");
     }
     prompt.layer.destroy();
     world.settle();

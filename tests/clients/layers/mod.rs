@@ -1,4 +1,4 @@
-//! Layer surfaces: where they go, what they leave for windows, who sees them and who is typed into.
+//! Layer surfaces: placement, exclusive zones, stacking and input focus.
 
 mod above_fullscreen;
 mod bad_input;
@@ -16,7 +16,7 @@ use crate::fixture::layers::{Layer, LayerSaid, LayerSurface, ZwlrLayerSurfaceV1}
 use crate::fixture::{ClientIndex, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, Toplevel, World};
 use crate::output_management::{Head, area, configure, manager, told};
 
-/// A bar along the top that takes its height for itself.
+/// A bar along the top edge whose exclusive zone is its height.
 fn bar(height: u32) -> impl FnOnce(&ZwlrLayerSurfaceV1) {
     move |layer| {
         layer.set_anchor(Anchor::Top | Anchor::Left | Anchor::Right);
@@ -25,7 +25,7 @@ fn bar(height: u32) -> impl FnOnce(&ZwlrLayerSurfaceV1) {
     }
 }
 
-/// Where a layer surface is: left, top, width, height.
+/// Rectangle of a layer surface: left, top, width, height.
 fn place(world: &World, pinned: &LayerSurface) -> (i32, i32, i32, i32) {
     let number = id(&pinned.surface);
     let of = |surface: &smithay::reexports::wayland_server::protocol::wl_surface::WlSurface| {
@@ -41,7 +41,7 @@ fn rect(window: &Window) -> (i32, i32, i32, i32) {
     (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
 }
 
-/// A maximised window that has answered.
+/// A maximised window whose client has acknowledged and drawn.
 fn maximised(world: &mut World) -> (ClientIndex, Toplevel) {
     let (client, window) = world.open("a", 400, 300);
     window.toplevel.set_maximized();
@@ -69,10 +69,10 @@ fn a_surface_is_told_its_size_and_goes_where_it_is_anchored() {
         layer.set_size(100, 50);
     });
     assert_eq!(place(&world, &corner), (OUTPUT.0 - 110, OUTPUT.1 - 70, 100, 50));
-    // Below the bar, which is there first.
+    // Below the first bar, which has its zone already.
     let second = world.pin(client, Layer::Top, GREEN, bar(20));
     assert_eq!(place(&world, &second), (0, 30, OUTPUT.0, 20));
-    // What a surface wants counts with its commit, and with no answer where its size stays.
+    // A request takes effect with the commit. No acknowledgement is needed, because the size stays.
     corner.layer.set_anchor(Anchor::Top | Anchor::Left);
     world.settle();
     assert_eq!(place(&world, &corner), (OUTPUT.0 - 110, OUTPUT.1 - 70, 100, 50));
@@ -114,7 +114,7 @@ fn a_zone_resizes_the_windows_beside_it_in_the_frame_that_it_is_in() {
     assert_eq!(rect(world.window("a")), (0, 0, OUTPUT.0, OUTPUT.1));
     let panel = world.connect();
     let top = world.pin(panel, Layer::Top, RED, bar(30));
-    // The client has not answered: what it drew fills what is left, and what is asked of it is said once.
+    // The client has not answered: its old content is stretched to the area that is left. It gets one configure only.
     assert_eq!(rect(world.window("a")), (0, 30, OUTPUT.0, OUTPUT.1 - 30));
     assert!(world.window("a").is_stretched());
     let asked =
@@ -123,7 +123,7 @@ fn a_zone_resizes_the_windows_beside_it_in_the_frame_that_it_is_in() {
     assert_eq!(answer(&mut world, client, &window.surface), (OUTPUT.0, OUTPUT.1 - 30));
     assert_eq!(rect(world.window("a")), (0, 30, OUTPUT.0, OUTPUT.1 - 30));
     assert!(!world.window("a").is_stretched());
-    // A bar that goes gives its room back.
+    // A destroyed bar frees its exclusive zone.
     top.layer.destroy();
     world.settle();
     assert_eq!(rect(world.window("a")), (0, 0, OUTPUT.0, OUTPUT.1));
@@ -161,7 +161,7 @@ fn a_window_on_another_workspace_and_a_fullscreen_one_find_the_new_area() {
     let (_, _b) = world.open("b", 300, 200);
     world.chord(&[KEY_LEFT_SUPER], KEY_UP);
     let (_, top, ..) = rect(world.window("b"));
-    assert!(top >= 30, "new windows are placed in what is left");
+    assert!(top >= 30, "new windows are placed in the area that is left");
 }
 
 #[test]
@@ -192,14 +192,14 @@ fn layers_close_with_their_output_and_follow_its_size() {
     let mut world = World::new();
     world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
     let client = world.connect();
-    // The pointer says which output is used.
+    // A surface without an output opens on the output of the pointer.
     world.point(f64::from(OUTPUT.0) + 10.0, 10.0);
     let right = world.pin(client, Layer::Top, RED, bar(30));
     assert_eq!(place(&world, &right), (OUTPUT.0, 0, OUTPUT.0, 30));
     world.unplug("TEST-2");
     assert_eq!(world.client(client).said_to(&right), [LayerSaid::Closed]);
     assert_eq!(world.state.shell.layers().shown().count(), 0);
-    // What it says now means nothing.
+    // Requests to a closed surface have no effect.
     right.layer.set_size(0, 50);
     right.surface.commit();
     world.settle();
@@ -208,7 +208,7 @@ fn layers_close_with_their_output_and_follow_its_size() {
     right.surface.destroy();
     world.settle();
     assert!(!world.client(client).is_gone());
-    // Another scale is another size.
+    // Another scale gives another logical size.
     let left = world.pin(client, Layer::Top, RED, bar(30));
     let output = upbeat::output::hotplug::by_name(&world.state, "TEST-1").unwrap();
     upbeat::output::hotplug::arrange(&mut world.state, output, None, 2.0);

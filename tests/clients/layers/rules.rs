@@ -1,4 +1,4 @@
-//! Rules for layer surfaces, by namespace.
+//! Configuration rules for layer surfaces, matched by namespace.
 
 use upbeat::config::Config;
 use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::KeyboardInteractivity;
@@ -6,7 +6,7 @@ use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::Keybo
 use super::*;
 use crate::fixture::KEY_A;
 
-/// Rules are saved. Surfaces of the fixture have the namespace `test`.
+/// Saves a configuration with these rules. The fixture's layer surfaces have the namespace `test`.
 fn save(world: &mut World, rules: &str) {
     world.state.outputs.rules_mut().set_layers(toml::from_str::<Config>(rules).unwrap().layers);
     world.state.outputs.rules_mut().changed();
@@ -68,5 +68,5 @@ fn layer_without_the_keyboard_leaves_it_to_windows() {
     };
     assert!(types(&mut world, window));
     save(&mut world, "");
-    assert!(!types(&mut world, window) && types(&mut world, client), "without the rule it has what it wants");
+    assert!(!types(&mut world, window) && types(&mut world, client), "without the rule it has the keyboard");
 }

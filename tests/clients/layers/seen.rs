@@ -1,4 +1,4 @@
-//! What of layers is seen, and who is called back for it. The cursor lies in the corner: pixels are looked at beside it.
+//! Visible layer surfaces and their frame callbacks. Pixels are read beside the cursor, which lies in the corner.
 
 use super::*;
 use crate::fixture::content::Heard;
@@ -38,18 +38,19 @@ fn what_a_fullscreen_window_covers_counts_as_hidden() {
     a.surface.commit();
     world.rest();
     assert_eq!((world.pixel(200, 5), world.pixel(OUTPUT.0 / 2, OUTPUT.1 - 5)), (BLUE, GREEN));
-    // The bar is called back once a second, as everybody is whom nobody sees; what lies above at once.
+    // The hidden bar gets its callback once a second, as all hidden surfaces do; the overlay above gets its callback at
+    // once.
     world.client(client).ask(&top.surface, 7);
     world.client(client).ask(&overlay.surface, 8);
     top.surface.commit();
     overlay.surface.commit();
     world.settle();
     let begun = world.now();
-    world.until("the callback of what is seen", |world| world.client(client).heard(Heard::Called(8)));
+    world.until("the callback of the visible overlay", |world| world.client(client).heard(Heard::Called(8)));
     assert!(world.now() - begun < Span::from_millis(100));
-    world.until("that of what is not", |world| world.client(client).heard(Heard::Called(7)));
+    world.until("the callback of the hidden bar", |world| world.client(client).heard(Heard::Called(7)));
     assert!(world.now() - begun > Span::from_millis(500));
-    // It comes back with the window.
+    // The bar is visible again when the window leaves fullscreen.
     world.client(window).take_events();
     world.chord(&[KEY_LEFT_SUPER], KEY_F);
     world.client(window).answer_newest();

@@ -1,4 +1,4 @@
-//! When it is granted, and what is seen from then on.
+//! The grant (`locked`) of a session lock: when it is sent, and which pixels are visible from then on.
 
 use super::{Locker, middle, shows_only, with_a_window};
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
@@ -13,18 +13,18 @@ fn no_window_is_seen_from_the_moment_on_at_which_the_locker_is_told() {
     let seen = world.probe((OUTPUT.0 / 2, OUTPUT.1 / 2, 1, 1));
     let mut locker = Locker::ask(&mut world);
     locker.pane(&mut world, 0);
-    // It asked, and has nothing to show.
+    // The locker has asked for the lock and has no content yet.
     world.rest();
     assert_eq!(middle(&world), GREEN);
     locker.draw(&mut world, 0, 1, OUTPUT, BLUE);
     for number in 2..30 {
-        // The window draws on, as fast as it can.
+        // The window goes on drawing as fast as it can.
         world.client(client).draw(&window.surface, number, (400, 300), if number % 2 == 0 { RED } else { GREEN });
         window.surface.commit();
         world.turn();
     }
     locker.wait(&mut world);
-    assert_eq!(middle(&world), BLUE, "the lock is on screen when its locker is told");
+    assert_eq!(middle(&world), BLUE, "the lock is on screen when `locked` is sent");
     for number in 30..60 {
         world.client(client).draw(&window.surface, number, (400, 300), if number % 2 == 0 { RED } else { GREEN });
         window.surface.commit();
@@ -45,7 +45,7 @@ fn who_draws_nothing_is_granted_black_after_a_second() {
     world.settle();
     world.client(client).take_events();
     let begun = world.now();
-    // What is typed meanwhile is nobody's.
+    // Keys typed before the grant reach no client.
     world.key(KEY_A, true);
     world.key(KEY_A, false);
     locker.wait(&mut world);
@@ -85,7 +85,7 @@ fn pictures_that_are_taken_meanwhile_show_the_lock() {
     let mut locker = Locker::ask(&mut world);
     locker.pane(&mut world, 0);
     locker.draw(&mut world, 0, 1, OUTPUT, BLUE);
-    // It is granted, and what is on screen is older.
+    // The lock is in force, but the picture on screen is older.
     assert!(world.state.shell.lock().covers() && middle(&world) == GREEN);
     for pass in 0..2 {
         let client = world.client(camera);

@@ -1,4 +1,4 @@
-//! Who is typed into, clicked and touched meanwhile.
+//! Keyboard, pointer and touch input while the session is locked.
 
 use super::{Locker, do_everything, heard, middle, with_a_window};
 use crate::fixture::content::{BLUE, GREEN};
@@ -16,7 +16,7 @@ fn input_is_the_lockers_alone() {
     do_everything(&mut world);
     assert_eq!(heard(&mut world, locker.client), all);
     assert_eq!(heard(&mut world, client), Vec::<&str>::new());
-    assert_eq!(world.focused().as_deref(), Some("a"), "who has the focus when it is unlocked");
+    assert_eq!(world.focused().as_deref(), Some("a"), "the window that gets the focus after unlocking");
     locker.unlock(&mut world);
     world.client(client).take_events();
     do_everything(&mut world);
@@ -40,7 +40,7 @@ fn what_is_held_when_the_session_is_locked_is_let_go_and_its_release_is_nobodys(
     world.button(BUTTON_LEFT, false);
     assert_eq!(heard(&mut world, locker.client), ["pointer"]);
     assert_eq!(world.window("a").rect(), before);
-    // A press of then starts nothing now.
+    // The serial of a press before the lock starts no move now.
     window.toplevel._move(&world.client(client).globals().seat, serial);
     world.settle();
     assert!(world.state.shell.drag().is_none());
@@ -75,7 +75,7 @@ fn nobody_takes_keyboard_or_pointer_from_the_locker() {
     world.click(f64::from(OUTPUT.0) / 2.0, f64::from(OUTPUT.1) / 2.0);
     let serial = world.client(client).press_serial();
     let locker = Locker::lock(&mut world, BLUE);
-    // A menu that grabs with a press of before.
+    // A menu tries to grab with the serial of a press before the lock.
     let positioner = world.client(client).positioner(0, 0, 50, 50);
     let popup = world.client(client).popup(&window.xdg, &positioner);
     popup.popup.grab(&world.client(client).globals().seat, serial);
@@ -83,14 +83,14 @@ fn nobody_takes_keyboard_or_pointer_from_the_locker() {
     world.settle();
     world.client(client).answer_newest();
     world.client(client).show(&popup.surface, 50, 50);
-    // A window more, which is given the focus.
+    // Another window opens and becomes the focused window.
     world.open_in(client, "b", 100, 100);
     world.client(client).take_events();
     world.client(locker.client).take_events();
     do_everything(&mut world);
     assert_eq!(heard(&mut world, client), Vec::<&str>::new());
     assert_eq!(heard(&mut world, locker.client).len(), 5);
-    // The locker's own windows are no part of its lock.
+    // Ordinary windows of the locker are not part of its lock.
     world.open_filled("of the locker", (400, 300), GREEN);
     world.open_in(locker.client, "own", 400, 300);
     world.rest();

@@ -1,4 +1,4 @@
-//! The session's lock: what is seen, who has the seat, and who unlocks, whatever a locker and everybody else does.
+//! Session lock: visible content, input focus and unlocking, even with faulty lockers and clients.
 
 mod granting;
 mod input;
@@ -44,7 +44,7 @@ impl Dispatch<ExtSessionLockV1, ()> for Data {
     }
 }
 
-/// Whether a surface acknowledges what it is told.
+/// Whether a lock surface acknowledges its configures.
 struct Acknowledges(bool);
 
 impl Dispatch<ExtSessionLockSurfaceV1, Acknowledges> for Data {
@@ -74,13 +74,13 @@ fn was_told(world: &mut World, client: ClientIndex, what: &str) -> bool {
     world.client(client).data.events.iter().any(|event| matches!(event, Event::Told(told) if told == what))
 }
 
-/// A surface of a locker.
+/// A lock surface of a [`Locker`].
 pub struct Pane {
     surface: WlSurface,
     object: ExtSessionLockSurfaceV1,
 }
 
-/// A client that wants the session locked.
+/// A client that asks for the session lock.
 pub struct Locker {
     pub client: ClientIndex,
     lock: ExtSessionLockV1,
@@ -94,7 +94,7 @@ impl Locker {
         Locker { client, lock, panes: Vec::new() }
     }
 
-    /// A surface for the output in place `place`, counted from 0, that acknowledges what it is told.
+    /// Creates a lock surface that acknowledges its configures, for the output at index `place` (from 0).
     fn pane(&mut self, world: &mut World, place: usize) -> &Pane {
         let output = outputs(world, self.client)[place].clone();
         let client = world.client(self.client);
@@ -147,7 +147,7 @@ fn outputs(world: &mut World, client: ClientIndex) -> Vec<WlOutput> {
     names.into_iter().map(|name| world.client(client).bind_named(name)).collect()
 }
 
-/// A session that shows a green window, and its client.
+/// A session that shows a green window, and the window's client.
 fn with_a_window() -> (World, ClientIndex, crate::fixture::Toplevel) {
     let mut world = World::lit();
     let (client, window) = world.open_filled("a", (400, 300), GREEN);
@@ -164,12 +164,12 @@ fn has_green(world: &World) -> bool {
     world.picture().pixels.iter().any(|pixel| pixel & 0x00ff_ffff == GREEN)
 }
 
-/// Whether nothing else is seen, but for the cursor.
+/// Whether the screen shows this colour only, apart from the cursor.
 fn shows_only(world: &World, colour: Colour) -> bool {
     world.picture().pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff != colour).count() < 2_000
 }
 
-/// [`shows_only`], but for the outermost pixels: what is enlarged fades there.
+/// Like [`shows_only`], but without the outermost pixels, because enlarged content fades there.
 fn shows_only_inside(world: &World, colour: Colour) -> bool {
     let width = OUTPUT.0 as usize;
     let picture = world.picture();
@@ -184,7 +184,7 @@ fn ended_with(world: &mut World, client: ClientIndex, interface: &str, code: u32
     assert_eq!(world.client(client).error, Some((interface.to_owned(), code)));
 }
 
-/// What a client heard of input.
+/// Kinds of input events that the client received.
 fn heard(world: &mut World, client: ClientIndex) -> Vec<&'static str> {
     let events = world.client(client).take_events();
     let word = |event: &Event| match event {

@@ -1,4 +1,4 @@
-//! Outputs that come, go and change while it is locked.
+//! Outputs that are plugged in, unplugged or changed while the session is locked.
 
 use super::{Locker, middle, outputs, shows_only, shows_only_inside, told, with_a_window};
 use crate::fixture::OUTPUT;
@@ -26,7 +26,7 @@ fn outputs_that_come_while_it_is_locked_start_black_and_those_that_go_hold_nothi
     locker.unlock(&mut world);
     assert_eq!(middle(&world), GREEN);
 
-    // One that goes while the locker is expected to draw for it, and one that is dark.
+    // First an output that is unplugged while the locker has yet to draw for it, then an output that is off.
     world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
     world.rest();
     let mut locker = Locker::ask(&mut world);
@@ -55,7 +55,7 @@ fn an_output_that_changes_its_size_is_said_and_what_was_drawn_for_the_old_one_is
     let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
     hotplug::arrange(&mut world.state, id, None, 2.0);
     assert_eq!(told(&mut world, locker.client), ["640x360"]);
-    // The acknowledgement counts from the next commit on.
+    // The acknowledged size applies from the next commit on.
     world.rest();
     locker.draw(&mut world, 0, 2, (OUTPUT.0 / 2, OUTPUT.1 / 2), RED);
     world.rest();

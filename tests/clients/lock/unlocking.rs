@@ -1,4 +1,4 @@
-//! Who unlocks, and who does not: lockers that die, give up, were refused or lie.
+//! Unlocking: lockers that die, give up, were refused or use a false object.
 
 use super::{
     Acknowledges, Locker, ask_again, do_everything, ended_with, has_green, heard, middle, shows_only, told,
@@ -13,7 +13,7 @@ use wayland_protocols::ext::session_lock::v1::client::ext_session_lock_v1;
 fn a_locker_that_dies_leaves_the_session_locked_and_another_one_takes_over() {
     let (mut world, client, window) = with_a_window();
     let locker = Locker::lock(&mut world, BLUE);
-    // One that has the focus, and is taken apart later than the lock.
+    // The locker has a keyboard with the focus, which is destroyed later than the lock.
     let its = world.client(locker.client);
     its.globals().seat.get_keyboard(&its.handle(), ());
     world.settle();
@@ -21,7 +21,7 @@ fn a_locker_that_dies_leaves_the_session_locked_and_another_one_takes_over() {
     world.rest();
     let picture = world.picture();
     let lit = picture.pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff != 0).count();
-    assert!(lit > 500, "it is said on the screen: {lit} pixels");
+    assert!(lit > 500, "the screen says that it is locked: {lit} pixels");
     assert!(!has_green(&world) && middle(&world) != BLUE);
     world.client(client).draw(&window.surface, 2, (400, 300), GREEN);
     window.surface.commit();
@@ -65,7 +65,7 @@ fn one_that_gives_up_before_it_is_granted_leaves_it_open_and_later_it_cannot() {
     ended_with(&mut world, locker.client, "ext_session_lock_v1", ext_session_lock_v1::Error::InvalidDestroy as u32);
     world.rest();
     assert!(!has_green(&world));
-    // Another one has it, does not want it after all, and has not been told: that opens nothing either.
+    // Another locker has the lock and destroys it before `locked` was sent: that unlocks nothing either.
     let mut other = Locker::ask(&mut world);
     other.pane(&mut world, 0);
     other.lock.destroy();
@@ -81,19 +81,19 @@ fn who_was_refused_or_not_told_yet_cannot_unlock() {
     let mut refused = Locker::ask(&mut world);
     assert_eq!(told(&mut world, refused.client), ["finished"]);
     refused.pane(&mut world, 0);
-    assert_eq!(told(&mut world, refused.client), Vec::<String>::new(), "there is nothing that it could show");
+    assert_eq!(told(&mut world, refused.client), Vec::<String>::new(), "a refused lock surface gets no configure");
     refused.lock.unlock_and_destroy();
     let invalid = ext_session_lock_v1::Error::InvalidUnlock as u32;
     ended_with(&mut world, refused.client, "ext_session_lock_v1", invalid);
     first.draw(&mut world, 0, 1, OUTPUT, BLUE);
     first.wait(&mut world);
-    // One who is told of a lock that another has is not the one who has it.
+    // A refused locker cannot unlock the lock of another client.
     let refused = Locker::ask(&mut world);
     refused.lock.unlock_and_destroy();
     ended_with(&mut world, refused.client, "ext_session_lock_v1", invalid);
     world.rest();
     assert_eq!(middle(&world), BLUE);
-    // Nor is a second object of its own.
+    // A second lock object of the same client unlocks nothing either.
     let again = ask_again(&mut world, first.client);
     again.destroy();
     world.rest();
@@ -158,6 +158,6 @@ fn a_surface_of_a_lock_is_a_lock_surface_alone_and_as_large_as_it_was_told() {
         act(&mut world, &mut locker);
         ended_with(&mut world, locker.client, interface, code);
         world.rest();
-        assert!(!has_green(&world), "{interface} {code}: it was asked for, and stays");
+        assert!(!has_green(&world), "{interface} {code}: the session stays locked");
     }
 }

@@ -1,4 +1,4 @@
-//! Who is told, who is not, and what it costs those who are not.
+//! Which clients receive predictions, and that the other clients pay nothing for them.
 
 use super::*;
 use crate::fixture::foretold::{Foretold, Reason, wire};
@@ -23,7 +23,7 @@ fn nothing_is_told_under(text: &str) {
     sheet.play(STROKE, stroke(origin));
     let said = sheet.world.client(sheet.client).data.foretold.clone();
     assert_eq!(said, [Foretold::Effective(Span::ZERO, Reason::Policy)], "{text}");
-    // And again when the user has changed his mind, while the object is there.
+    // Predictions come again after the user changed the configuration, for the same object.
     configure(&mut sheet.world, "");
     sheet.play(STROKE, stroke(origin));
     assert!(sheet.predictions().len() > 10, "{text}");
@@ -141,7 +141,7 @@ fn while_nothing_happens_nobody_wakes_up_for_it() {
     assert!(with <= without + 1, "{with} turns of the loop in 20 s, {without} without");
 }
 
-/// When each of the frames of a stroke was seen.
+/// Light and refresh number of each frame of a stroke; `None` if the frame was not presented.
 fn lights(prepare: impl FnOnce(&mut Sheet)) -> Vec<Option<(Instant, u64)>> {
     let mut sheet = Sheet::new();
     prepare(&mut sheet);

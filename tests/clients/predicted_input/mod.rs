@@ -1,4 +1,4 @@
-//! Clients that draw under a hand are told where it will be, and when its events happened.
+//! `upbeat_predicted_input_v1`: predicted positions of pointer, touch and pen, and event times in nanoseconds.
 
 mod life;
 mod strokes;
@@ -13,12 +13,12 @@ use crate::fixture::content::Heard;
 use crate::fixture::foretold::{Prediction, UpbeatPredictedInputV1};
 use crate::fixture::{ClientIndex, SMALL, Toplevel, World};
 
-/// How often the hand of these tests reports: slower than a mouse, faster than a finger.
+/// Report interval of the device in these tests: slower than a mouse, faster than a touch screen.
 const REPORTS: Span = Span::from_millis(4);
-/// What numbers of 24.8 bits cannot say, and the half a pixel that nobody sees.
+/// Rounding to 24.8 fixed point, and half a pixel that is not visible.
 const TOLERANCE: f64 = 0.5;
 
-/// A window that covers the screen, and draws whenever it is called back.
+/// A window that covers the screen and draws at each frame callback.
 struct Sheet {
     world: World,
     client: ClientIndex,
@@ -50,13 +50,14 @@ impl Sheet {
         surface.commit();
     }
 
-    /// Where global coordinates begin on the surface.
+    /// Origin of the surface in global coordinates.
     fn origin(&self) -> (f64, f64) {
         let origin = self.world.window("sheet").origin();
         (f64::from(origin.x), f64::from(origin.y))
     }
 
-    /// For so long a hand reports each [`REPORTS`] what `report` says of how long it has gone on, and the client draws.
+    /// For `span`, injects the input that `report` gives for the elapsed time, at each [`REPORTS`]; the client draws.
+    /// Returns the start.
     fn play(&mut self, span: Span, mut report: impl FnMut(Span) -> Vec<Injected>) -> Instant {
         let start = self.world.now();
         let (client, surface) = (self.client, self.window.surface.clone());
@@ -84,7 +85,7 @@ impl Sheet {
     }
 }
 
-/// The pointer goes right and down, a quarter of a pixel in a millisecond.
+/// The pointer moves right and down, a quarter of a pixel per millisecond.
 fn stroke(origin: (f64, f64)) -> impl FnMut(Span) -> Vec<Injected> {
     move |since| {
         let (x, y) = on_stroke(since.as_millis_f64());
@@ -96,7 +97,7 @@ fn on_stroke(millis: f64) -> (f64, f64) {
     (10.0 + 0.25 * millis, 20.0 + 0.125 * millis)
 }
 
-/// Each prediction is of where the stroke that began at `start` was when the frame was seen.
+/// Checks that each prediction is the position of the stroke, begun at `start`, when its frame was presented.
 #[track_caller]
 fn follow_the_stroke(predictions: &[Prediction], start: Instant) {
     for said in predictions {

@@ -1,11 +1,11 @@
-//! Predictions of strokes, against where they went.
+//! Predicted positions of strokes, compared with their true course.
 
 use super::*;
 use crate::fixture::foretold::{Axes, Device, Foretold, Reason};
 use upbeat_timing::input_prediction::DeviceHistory;
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTabletManagerV2;
 
-/// How long the strokes are.
+/// Duration of a stroke.
 const STROKE: Span = Span::from_millis(600);
 
 #[test]
@@ -17,7 +17,7 @@ fn the_pointer_is_predicted_to_the_moment_at_which_its_frame_is_seen() {
     let said = sheet.world.client(sheet.client).data.foretold.clone();
     assert_eq!(said[0], Foretold::Effective(DeviceHistory::HORIZON, Reason::Limit));
     let predictions = sheet.predictions();
-    // Two frames or three pass before its way is known.
+    // The first two or three frames have no prediction, because the motion is not known yet.
     assert!(predictions.len() >= 30, "{} predictions", predictions.len());
     assert!(predictions.iter().all(|said| (said.device, said.id) == (Device::Pointer, 0)));
     follow_the_stroke(&predictions, start);
@@ -25,7 +25,7 @@ fn the_pointer_is_predicted_to_the_moment_at_which_its_frame_is_seen() {
     let heard = &sheet.world.client(sheet.client).data.heard;
     let mut seen = 0;
     for said in &predictions {
-        // What follows right after it is the callback of the frame that it is for, and that is when that one is seen.
+        // Right after the prediction comes the callback of its frame. The predicted time is the light of that frame.
         let Some(Heard::Called(before)) = heard.get(said.after) else { panic!("{:?}", heard.get(said.after)) };
         let update = before + 1;
         let lit = heard.iter().find_map(|heard| match heard {
@@ -133,7 +133,7 @@ fn a_hand_that_rests_is_not_predicted() {
     sheet.world.client(sheet.client).data.foretold.clear();
     sheet.play(STROKE, |_| Vec::new());
     let after = sheet.predictions();
-    // One frame may begin before anybody can know that it rests.
+    // A frame may begin before it is known that the pointer rests.
     assert!(after.len() <= 2, "{after:?}");
 }
 
@@ -150,7 +150,7 @@ fn what_is_asked_for_is_predicted_no_further_and_on_no_other_axis() {
     let predictions = sheet.predictions();
     assert!(predictions.len() >= 30);
     for said in predictions {
-        // Its y is 2 ms ahead of its x, which is the last report's.
+        // Only y is predicted (2 ms ahead); x is the last reported value.
         let ahead = (said.y - 20.0) / 0.125 - (said.x - 10.0) / 0.25;
         assert!((ahead - 2.0).abs() < 0.1 && said.error.0 == 0.0, "{said:?}: {ahead}");
     }

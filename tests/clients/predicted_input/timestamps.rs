@@ -1,4 +1,4 @@
-//! When events happened, in nanoseconds.
+//! Event times in nanoseconds.
 
 use super::*;
 use crate::fixture::client::Data;
@@ -28,7 +28,7 @@ impl Dispatch<ZwpInputTimestampsV1, ()> for Data {
     }
 }
 
-/// What happens to be tested with: some nanoseconds after a millisecond.
+/// An arbitrary time that is not a whole number of milliseconds.
 const AT: Instant = Instant::from_nanos(100_001_234_567);
 
 fn heard(sheet: &mut Sheet, event: InputEvent) -> Vec<String> {
@@ -85,7 +85,7 @@ fn each_event_that_carries_a_time_has_it_in_nanoseconds_right_before_it() {
     }
     pointer.destroy();
     let said = heard(&mut sheet, InputEvent::PointerPosition { time: AT, position: (x + 3.0, y).into() });
-    assert_eq!(said, ["motion"], "of a pointer whose times nobody wants");
+    assert_eq!(said, ["motion"], "no time for a pointer without a timestamps object");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn times_are_told_to_the_client_that_the_event_goes_to_and_of_the_device_that_it
     assert!(said.is_empty(), "{said:?}");
     let events = sheet.world.client(second).take_events();
     assert!(events.iter().any(|event| matches!(event, Event::PointerMotion { .. })));
-    assert!(!events.iter().any(|event| matches!(event, Event::Told(_))), "it asked for those of keys");
+    assert!(!events.iter().any(|event| matches!(event, Event::Told(_))), "it asked for the times of keys only");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a recorder costs those whose pictures it takes: nothing.
+//! Recording a client's window costs that client no refresh.
 
 use wayland_client::protocol::wl_shm::Format;
 use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
@@ -10,8 +10,8 @@ use crate::fixture::{OUTPUT, World};
 /// Two seconds at 60 Hz.
 const PICTURES: u32 = 120;
 
-/// The refreshes that a window which draws whenever it is called back is seen in. Another thread copies the pictures, so their
-/// number depends on the host.
+/// Numbers of the refreshes that show a new frame of a window which draws at each callback. Recorded pictures are not
+/// counted, because another thread copies them and their number depends on the host.
 fn refreshes(is_recorded: bool) -> Vec<u64> {
     let mut world = World::lit();
     let (client, window) = world.open_filled("film", (400, 300), RED);
@@ -31,7 +31,7 @@ fn refreshes(is_recorded: bool) -> Vec<u64> {
         filmed.draw(&window.surface, number, (400, 300), if number % 2 == 0 { GREEN } else { RED });
         window.surface.commit();
         world.until("the next frame", |world| {
-            // A recorder asks for the next picture as soon as it has one.
+            // The recorder asks for the next picture as soon as it has the previous picture.
             if let Some(last) = frame.take_if(|_| told(world, camera.client).iter().any(|words| words == "ready")) {
                 last.destroy();
                 frame = Some(camera.shoot(world, &session, &film));
@@ -47,7 +47,7 @@ fn refreshes(is_recorded: bool) -> Vec<u64> {
 #[test]
 fn a_window_misses_no_refresh_beside_a_recorder() {
     for seen in [refreshes(false), refreshes(true)] {
-        assert_eq!(seen.len(), PICTURES as usize, "each picture is seen");
+        assert_eq!(seen.len(), PICTURES as usize, "each frame is presented");
         let dropped = seen.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
         assert_eq!(dropped, 0, "{seen:?}");
     }

@@ -1,4 +1,4 @@
-//! Many recordings of a window that has very many surfaces: they are looked at as often as there is time for.
+//! Many recordings of a window with many surfaces: the time spent on their damage is limited.
 
 use wayland_client::protocol::wl_shm::Format;
 use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
@@ -12,7 +12,7 @@ const SIZE: (i32, i32) = (200, 100);
 const PARTS: i32 = 60;
 const SESSIONS: usize = 30;
 const FRAMES: u32 = 60;
-/// What all recordings together may look at in a second, twice.
+/// Twice the number of layers that all recordings together may look at in a second.
 const MOST_LAYERS_A_SECOND: f64 = 2.0 * 1_024.0 * 60.0;
 
 #[test]

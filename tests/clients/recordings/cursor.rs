@@ -1,4 +1,4 @@
-//! The cursor beside the picture.
+//! Cursor sessions: the cursor as a picture of its own.
 
 use wayland_client::protocol::wl_shm::Format;
 
@@ -32,12 +32,12 @@ fn a_cursor_session_says_where_it_is_and_gives_its_image() {
         (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y))).map(|(x, y)| film.raw(x, y)).collect();
     assert!(pixels.contains(&0), "around it nothing is drawn");
     assert!(pixels.iter().any(|pixel| pixel >> 24 == 0xff), "it is opaque somewhere");
-    // The next image comes when there is another.
+    // The next frame waits until the cursor image changes.
     let frame = camera.shoot(&mut world, &session, &film);
     world.point(310.0, 220.0);
     assert_eq!(camera.hears(&mut world), ["at 310,220"]);
     frame.destroy();
-    // It leaves for another output.
+    // The cursor moves to another output.
     world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
     camera.hears(&mut world);
     world.point(f64::from(OUTPUT.0) + 300.0, 200.0);
@@ -46,7 +46,7 @@ fn a_cursor_session_says_where_it_is_and_gives_its_image() {
     assert_eq!(camera.hears(&mut world), ["enter", said_hotspot(&mut world, &camera, &source).as_str(), "at 10,20"]);
 }
 
-/// What a session that begins is told of the hotspot.
+/// The hotspot event of a new session, as words.
 fn said_hotspot(
     world: &mut World,
     camera: &Camera,

@@ -1,4 +1,4 @@
-//! Requests that should not come, and clients that leave.
+//! Invalid requests, buffers that do not fit, and recorders that disconnect.
 
 use wayland_client::protocol::wl_shm::Format;
 use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
@@ -22,7 +22,7 @@ fn filmed() -> (World, Camera, ExtImageCopyCaptureSessionV1, Film) {
     (world, camera, session, film)
 }
 
-/// The error that `act` brings about.
+/// Interface and code of the protocol error that `act` causes.
 fn error(act: impl FnOnce(&mut World, &Camera, &ExtImageCopyCaptureSessionV1, &Film)) -> (String, u32) {
     let (mut world, camera, session, film) = filmed();
     act(&mut world, &camera, &session, &film);
@@ -74,19 +74,19 @@ fn buffers_that_do_not_fit_fail_and_cost_nobody_the_connection() {
     let (mut world, camera, session, _) = filmed();
     let small = camera.film(&mut world, (10, 10), Format::Xrgb8888);
     assert_eq!(camera.take(&mut world, &session, &small).last().unwrap(), "failed BufferConstraints");
-    // One that is gone by then.
+    // A buffer that is destroyed before the capture.
     let film = camera.film(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
     let frame = session.create_frame(&world.client(camera.client).handle(), ());
     frame.attach_buffer(&film.buffer);
     film.buffer.destroy();
     frame.capture();
     assert_eq!(camera.answer(&mut world, &frame), ["failed BufferConstraints"]);
-    // Memory that is taken away.
+    // A memory file that is truncated during the capture.
     let film = camera.film(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
     let frame = camera.shoot(&mut world, &session, &film);
     rustix::fs::ftruncate(&film.memory, 4096).unwrap();
     assert_eq!(camera.answer(&mut world, &frame), ["failed Unknown"]);
-    // All there is is new to it.
+    // The failed frames reported no damage: the next frame reports all of it.
     let film = camera.film(&mut world, crate::fixture::OUTPUT, Format::Xrgb8888);
     let said = camera.take(&mut world, &session, &film);
     assert!(said[1].ends_with("at 0,0") && said.last().unwrap() == "ready", "{said:?}");

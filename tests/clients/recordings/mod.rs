@@ -1,4 +1,4 @@
-//! `ext_image_copy_capture`: outputs, windows alone and the cursor, picture after picture.
+//! `ext_image_copy_capture_v1`: recordings of outputs, single windows and the cursor.
 
 mod beside;
 mod crowd;
@@ -90,7 +90,7 @@ told!(ExtImageCopyCaptureCursorSessionV1, |event| {
     }
 });
 
-/// What a client was told, in words.
+/// Capture events that the client received since the last call, as words.
 fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     let told = |event| if let Event::Told(what) = event { Some(what) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
@@ -102,7 +102,7 @@ pub struct Camera {
     pub manager: ExtImageCopyCaptureManagerV1,
 }
 
-/// Memory for a picture, and a buffer in it.
+/// Shared memory for a picture, and a buffer in it.
 struct Film {
     memory: OwnedFd,
     buffer: WlBuffer,
@@ -136,7 +136,7 @@ impl Camera {
         sources.create_source(&output, &client.handle(), ())
     }
 
-    /// The window that was listed as the `place`th.
+    /// Source of the window at index `place` of the toplevel list.
     pub fn window(&self, world: &mut World, place: usize) -> ExtImageCaptureSourceV1 {
         let _list = world.client(self.client).bind::<ExtForeignToplevelListV1>();
         world.until("a list", |world| {
@@ -174,7 +174,7 @@ impl Camera {
         Film { memory, buffer, stride }
     }
 
-    /// Asks for a picture.
+    /// Starts the capture of a frame.
     fn shoot(
         &self,
         world: &mut World,
@@ -188,7 +188,7 @@ impl Camera {
         frame
     }
 
-    /// Waits for the answer, and gives the frame back. Returns what was said of it.
+    /// Waits until the frame is ready or has failed, and destroys it. Returns its events as words.
     fn answer(&self, world: &mut World, frame: &ExtImageCopyCaptureFrameV1) -> Vec<String> {
         let mut said = Vec::new();
         world.until("a picture", |world| {
@@ -199,13 +199,13 @@ impl Camera {
         said
     }
 
-    /// A picture: what was said of it.
+    /// Captures a frame. Returns its events as words.
     fn take(&self, world: &mut World, session: &ExtImageCopyCaptureSessionV1, film: &Film) -> Vec<String> {
         let frame = self.shoot(world, session, film);
         self.answer(world, &frame)
     }
 
-    /// What was said since; nothing that comes soon is left out.
+    /// Events since the last call, and of the next 20 turns.
     fn hears(&self, world: &mut World) -> Vec<String> {
         for _ in 0..20 {
             world.turn();

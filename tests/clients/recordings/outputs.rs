@@ -1,4 +1,4 @@
-//! Sessions of outputs.
+//! Capture sessions of outputs.
 
 use wayland_client::protocol::wl_shm::Format;
 use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
@@ -23,12 +23,12 @@ fn a_session_says_what_it_needs_and_shows_what_is_presented_and_what_of_it_is_ne
     let needs = [size.as_str(), "Xrgb8888", "Argb8888", "Xbgr8888", "Abgr8888", "done"];
     assert_eq!(camera.hears(&mut world), needs);
     let film = camera.film(&mut world, OUTPUT, Format::Xrgb8888);
-    // Nothing moves: the first comes all the same.
+    // The first frame comes at once, although nothing changes.
     let whole = format!("damage {}x{} at 0,0", OUTPUT.0, OUTPUT.1);
     assert_eq!(camera.take(&mut world, &session, &film), ["transform Normal", &whole, "time", "ready"]);
     assert_eq!(film.pixel(MIDDLE.0, MIDDLE.1), RED);
     assert_eq!(film.pixel(1, 1), world.pixel(1, 1));
-    // The next waits for a change.
+    // The second frame waits for damage.
     let frame = camera.shoot(&mut world, &session, &film);
     assert_eq!(camera.hears(&mut world), Vec::<String>::new());
     world.client(client).draw(&window.surface, 2, (400, 300), GREEN);
@@ -54,7 +54,7 @@ fn every_format_that_is_named_holds_the_same_picture() {
         (Format::Xbgr8888, 0x0056_3412),
     ] {
         let session = camera.session(&mut world, &source, Options::empty());
-        // Rows may be further apart than they are long.
+        // The stride may be larger than a row.
         let film = camera.padded_film(&mut world, OUTPUT, OUTPUT.0 * 4 + 64, format);
         camera.take(&mut world, &session, &film);
         let mask = if expected >> 24 == 0 { 0x00ff_ffff } else { u32::MAX };
@@ -79,7 +79,7 @@ fn another_mode_needs_other_buffers_and_a_picture_that_waits_says_so() {
     let said = camera.answer(&mut world, &frame);
     assert_eq!(said.first().map(String::as_str), Some("size 800x600"), "{said:?}");
     assert_eq!(said.last().map(String::as_str), Some("failed BufferConstraints"), "{said:?}");
-    // With the old one it fails at once, and the session goes on with a new one.
+    // The old buffer fails at once; the session continues with a buffer of the new size.
     assert_eq!(camera.take(&mut world, &session, &film), ["failed BufferConstraints"]);
     world.rest();
     let film = camera.film(&mut world, (800, 600), Format::Xrgb8888);
@@ -105,7 +105,7 @@ fn a_session_ends_with_its_output() {
     said.sort_unstable();
     assert_eq!(said, ["failed Stopped", "stopped"]);
     frame.destroy();
-    // What is made of it now has stopped already.
+    // A new session of the removed output is stopped from the start.
     camera.session(&mut world, &source, Options::empty());
     assert_eq!(camera.hears(&mut world), ["stopped"]);
 }

@@ -1,4 +1,4 @@
-//! Pictures of outputs that are turned: as they lie on the panel, and how that is is said.
+//! Recordings of transformed outputs: pictures have the orientation of the panel, and the `transform` event names it.
 
 use wayland_client::protocol::wl_shm::Format;
 use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
@@ -11,7 +11,7 @@ use upbeat::output::hotplug::{self, Placement};
 use upbeat::render::Renderer;
 use upbeat::turn::Turn;
 
-/// A session whose output is turned by a quarter anticlockwise: what is seen at (x, y) lies at (y, 719 - x) of the panel.
+/// A session whose output has the transform 90 (anticlockwise): logical (x, y) lies at (y, 719 - x) of the panel.
 fn turned() -> World {
     let turn: Option<Turn> = "90".parse().ok();
     let placement = Placement { position: Some((0, 0)), scale: Some(1.0), turn, ..Placement::default() };
@@ -38,7 +38,7 @@ fn a_session_says_how_its_pictures_are_turned_and_what_of_the_panel_is_new() {
     let frame = camera.shoot(&mut world, &session, &film);
     world.client(client).draw(&window.surface, 2, (300, 200), GREEN);
     window.surface.commit();
-    // 300 wide and 200 high from (40, 600) on, turned anticlockwise.
+    // The window, 300 wide and 200 high at (40, 600), rotated anticlockwise.
     let changed = format!("damage 200x300 at 600,{}", OUTPUT.1 - 40 - 300);
     assert_eq!(camera.answer(&mut world, &frame), ["transform _90", &changed, "time", "ready"]);
     let panel = world.picture();
@@ -47,7 +47,7 @@ fn a_session_says_how_its_pictures_are_turned_and_what_of_the_panel_is_new() {
         assert_eq!(film.pixel(x, y), panel.pixels[(y * OUTPUT.0 + x) as usize] & 0x00ff_ffff, "({x}, {y})");
     }
     assert_eq!(film.pixel(600, OUTPUT.1 - 41), GREEN, "its top left corner");
-    // Turned back, all of it is new, and the next picture says so.
+    // Rotated back: the next frame reports the transform and full damage.
     let frame = camera.shoot(&mut world, &session, &film);
     let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
     hotplug::turn(&mut world.state, id, Turn::NORMAL);

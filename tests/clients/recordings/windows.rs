@@ -1,4 +1,4 @@
-//! Sessions of single windows.
+//! Capture sessions of single windows.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use upbeat_timing::time::Span;
 
 const SIZE: (i32, i32) = (400, 300);
 
-/// A red window, a session of it, and memory for its picture.
+/// A red window, a capture session of it, and memory for the picture.
 struct Stage {
     world: World,
     client: ClientIndex,
@@ -87,21 +87,21 @@ fn a_window_that_is_recorded_counts_as_seen_on_a_workspace_that_is_not() {
         stage.camera.take(world, &stage.session, &stage.film);
         assert_eq!(stage.film.pixel(200, 150), colour);
     }
-    // While no picture is taken: another thread copies it, and virtual time goes on meanwhile.
+    // Measured while no frame is captured, because another thread copies it and virtual time goes on meanwhile.
     let spans = called_apart(world, client, &stage.window, 20..50);
     let refresh = Span::from_millihertz(REFRESH);
     assert!(spans.iter().all(|span| *span < refresh * 5 / 4), "it is called back at each refresh: {spans:?}");
-    // One that the copy of the last picture held up comes early.
+    // A callback after one that was delayed by the copy of the last frame comes early.
     let at_refreshes = spans.iter().filter(|span| **span > refresh * 3 / 4).count();
     assert!(at_refreshes >= spans.len() * 3 / 4, "and not more often: {spans:?}");
-    // No client records it any more: it is hidden.
+    // No client records the window any more, so it counts as hidden.
     stage.session.destroy();
     world.settle();
     let spans = called_apart(world, client, &stage.window, 50..52);
     assert!(spans[0] > Span::from_millis(900), "{}", spans[0]);
 }
 
-/// How far apart callbacks of `window` are (virtual time) that are asked for one after the other.
+/// Intervals (virtual time) between successive frame callbacks of `window`.
 fn called_apart(world: &mut World, client: ClientIndex, window: &Toplevel, numbers: Range<u32>) -> Vec<Span> {
     let mut called = Vec::new();
     for number in numbers {

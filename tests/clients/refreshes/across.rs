@@ -1,4 +1,4 @@
-//! A window that lies across monitors is as new on each of them.
+//! A window that lies across two outputs is equally up to date on both.
 
 use upbeat::backend::PixelBuffer;
 use upbeat::output::{hotplug, power};
@@ -8,18 +8,18 @@ use super::*;
 use crate::fixture::BUTTON_LEFT;
 use crate::fixture::simulated::name;
 
-/// Half of the window lies on each of two outputs.
+/// Half of the window's width lies on each of two outputs.
 const HALF: i32 = SIZE.0 / 2;
 
 struct Across {
     world: World,
     still: Still,
-    /// The colours that the two halves have.
+    /// Colours of the two halves.
     halves: [Colour; 2],
 }
 
 impl Across {
-    /// A red window of which half is on `TEST-1` and half on `TEST-2`.
+    /// A red window, half on `TEST-1` and half on `TEST-2`.
     fn new(rates: &[u32]) -> Self {
         let mut world = World::simulated(rates);
         let (x, y) = middle(0);
@@ -41,7 +41,7 @@ impl Across {
         across
     }
 
-    /// Draws these halves in a colour, and says that nothing else has changed.
+    /// Draws these halves in a colour, with damage for these halves only.
     fn draw(&mut self, halves: std::ops::Range<usize>, colour: Colour) {
         self.halves[halves.clone()].fill(colour);
         let pixel = |at: i32| self.halves[usize::from(at % SIZE.0 >= HALF)];
@@ -57,7 +57,7 @@ impl Across {
         self.world.output(place).display().screenshot(false).unwrap()
     }
 
-    /// Each of the two outputs shows its half as it is.
+    /// Checks that each output shows the present colour of its half.
     #[track_caller]
     fn is_shown(&mut self, what: &str) {
         let y = self.world.window("across").origin().y + 40;
@@ -68,8 +68,8 @@ impl Across {
         }
     }
 
-    /// After a while without anything to do it draws one half, the other, and both: each output shows that within two of
-    /// its refreshes.
+    /// After an idle time of `rest` the client draws one half, the other half, and both. Each output shows the result
+    /// within two of its refreshes.
     #[track_caller]
     fn is_as_new_on_each(&mut self, rest: Span, what: &str) {
         let slowest = interval(&self.world, 0).max(interval(&self.world, 1));
@@ -132,7 +132,7 @@ fn both_outputs_follow_a_window_that_draws_without_end() {
     across.world.run_for(Span::from_seconds(10), &mut draws);
     for (place, before) in (0..).zip(before) {
         let frames = across.world.output(place).latches() - before;
-        // 60 and 100 a second.
+        // Refresh rates are 60 and 100 Hz.
         assert!(frames >= if place == 0 { 550 } else { 950 }, "{frames} frames on {}", name(place));
     }
 }

@@ -1,9 +1,9 @@
-//! The shape of Firefox: all that is seen is a subsurface above its window. It asks for its callback with an empty commit
-//! and draws after that; the window, of which nothing is seen, asks for one and commits once a second.
+//! The surface tree of Firefox: a subsurface covers the window. Its client requests the frame callback with an empty
+//! commit and draws after the callback. The covered window requests a callback too, and commits once a second.
 
 use super::*;
 
-/// What the page takes to draw.
+/// Time to draw a frame of the page.
 const DRAWS: Span = Span::from_millis(1);
 const SECONDS: i64 = 5;
 

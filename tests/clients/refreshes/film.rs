@@ -1,5 +1,5 @@
-//! A client that waits for a time of its own between its callbacks and its frames, as one that plays a film does: it is late
-//! for nothing. One that is late now and then is.
+//! A client that waits on a clock of its own between callback and commit, as a video player does, is never late. A
+//! client that takes two refreshes now and then is late at those times.
 
 use upbeat_timing::pacing::Class;
 use upbeat_timing::record::MissReason;
@@ -10,7 +10,7 @@ const CALLBACK: u32 = 3;
 const LEARNED: Span = Span::from_seconds(3);
 const WATCHED: Span = Span::from_seconds(5);
 
-/// What became of a film's pictures.
+/// Result for the frames of a film.
 struct Watched {
     frames: u64,
     drops: u64,
@@ -18,8 +18,8 @@ struct Watched {
     class: Class,
 }
 
-/// Plays pictures, each an answer to the callback before it: `due` says when, of its number, when the one before was due, and
-/// when that callback came.
+/// Plays frames, each after the callback of the previous frame. `due` gives the commit time from the frame's number,
+/// the previous commit time and the time of that callback.
 fn play(due: impl Fn(u32, Instant, Instant) -> Instant) -> Watched {
     let mut world = World::simulated(&[60_000]);
     let (client, window) = world.open_filled("film", SIZE, RED);

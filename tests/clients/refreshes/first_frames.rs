@@ -1,14 +1,14 @@
-//! The first frame of a window is shown, whatever is done for others in that very refresh.
+//! The first frame of a window is shown, even if hidden windows get their callbacks in the same refresh.
 
 use super::*;
 
-/// Those whom nobody sees are called back so often.
+/// Callback interval of hidden surfaces.
 const SLOWLY: Span = Span::from_seconds(1);
-/// Windows open so long before that, one after the other: up to a refresh and more.
+/// Window number n opens n times this long before that callback: up to more than a refresh.
 const STEP: Span = Span::from_millis(2);
 const WINDOWS: i64 = 10;
 
-/// When `client`, whom nobody sees, is called back for `number`.
+/// Waits for the callback `number` of the hidden `client`. Returns the time.
 #[track_caller]
 fn called(world: &mut World, client: ClientIndex, number: u32) -> Instant {
     let asked = world.now();
@@ -19,7 +19,7 @@ fn called(world: &mut World, client: ClientIndex, number: u32) -> Instant {
     world.now()
 }
 
-/// Whoever is hidden is called back at the moment at which the content of a new window waits for its first latch.
+/// Opens windows so that hidden surfaces get their callbacks while the new window waits for its first latch.
 #[track_caller]
 fn opens_while_hidden_ones_are_called_back(rates: &[u32]) {
     let mut world = World::simulated(rates);
@@ -46,13 +46,13 @@ fn opens_while_hidden_ones_are_called_back(rates: &[u32]) {
         called(&mut world, hidden, number);
         world.run_for(interval(&world, 0) * 3, &mut nothing);
         let client = world.client(new.client);
-        assert!(!client.heard(Heard::Discarded(1)), "{} ms before: its first frame was not seen", 2 * place);
+        assert!(!client.heard(Heard::Discarded(1)), "{} ms before: its first frame was discarded", 2 * place);
         let (light, _) = client.light(1).expect("its first frame is shown");
         assert!(light - opened <= interval(&world, 0) * 2, "shown after {}", light - opened);
         new.commit(&mut world);
         new.is_soon_seen(&mut world, 0, "the second frame", &mut nothing);
         world.kill(new.client);
-        // The tick at hand may be one that the new window asked for.
+        // Wait for one more callback, because the next tick may be an early tick that the new window asked for.
         let settled = ask(&mut world);
         called(&mut world, hidden, settled);
     }

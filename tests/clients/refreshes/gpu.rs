@@ -1,5 +1,5 @@
-//! A client whose frames a device goes on drawing after the commit: they cost what both take, and are latched when both are
-//! done. Virtual time; the device is a fence.
+//! A client whose GPU goes on drawing after the commit: a frame costs CPU and GPU time, and is latched when both are
+//! done. Virtual time; a fence stands for the GPU.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -15,28 +15,27 @@ use super::*;
 
 const CALLBACK: u32 = 3;
 const LEARNED: Span = Span::from_seconds(3);
-/// No longer than records are kept.
+/// Not longer than frame records are kept.
 const WATCHED: Span = Span::from_seconds(4);
-/// From the last moment at which content may be there to its light, on this display, and what is kept in hand.
+/// From the latest time at which content can be ready to its light, on this display, and the slack.
 const TO_LIGHT: Span = Span::from_micros(2_500);
 
-/// Size of subsurfaces: they leave something of the window to be seen.
+/// Size of subsurfaces: a part of the window stays visible.
 const PART: (i32, i32) = (SIZE.0 / 2, SIZE.1 / 2);
 
-/// What the device draws.
+/// The surface that the GPU draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Drawn {
-    /// The window.
     Window,
-    /// A subsurface that has callbacks and frames of its own, committed before the window, which is drawn by the CPU.
+    /// A desynchronised subsurface with its own callbacks and frames, committed before the window, which the CPU draws.
     Beside,
-    /// One that is committed with the window, which is drawn by the CPU and asks for the callbacks.
+    /// A subsurface that is committed with the window. The CPU draws the window, which requests the callbacks.
     With,
-    /// One that is committed with the window, of which nothing is drawn, and which asks for the callbacks.
+    /// A subsurface that is committed with the window. The window gets no new buffer, but requests the callbacks.
     Instead,
 }
 
-/// A client with a device.
+/// A client that draws with a GPU.
 struct Pipeline {
     cpu: Span,
     gpu: Span,
@@ -45,7 +44,7 @@ struct Pipeline {
     window: Toplevel,
     part: Option<WlSurface>,
     drawn_at: Option<Instant>,
-    /// What the device is at, in order, and when each is done.
+    /// GPU jobs in order: the time at which each is done, and its fence.
     unfinished: VecDeque<(Instant, OwnedFd)>,
     frames: u32,
 }
@@ -110,7 +109,7 @@ impl Pipeline {
         self.window.surface.commit();
     }
 
-    /// What the device draws, as the session has it.
+    /// The session's object of the surface that the GPU draws.
     fn drawn_by_device(
         &self,
         world: &mut World,
@@ -124,7 +123,7 @@ impl Pipeline {
         world.state.surfaces.get(&surface).expect("it is known").id()
     }
 
-    /// Lets it draw for so long; what was on screen meanwhile of what the device draws.
+    /// Lets the client draw for `span`. Returns the records of the GPU-drawn surface in this time.
     fn play(&mut self, world: &mut World, span: Span) -> Vec<ClientFrameRecord> {
         let (began, surface) = (world.now(), self.drawn_by_device_id(world));
         world.run_for(span, &mut |world| self.act(world));
@@ -139,7 +138,7 @@ impl Pipeline {
     }
 }
 
-/// Nearly every refresh shows a frame, none of them later than so long after its callback.
+/// Checks that nearly every refresh shows a frame, and that none has its light later than `most` after its callback.
 #[track_caller]
 fn all_are_shown_within(world: &World, records: &[ClientFrameRecord], most: Span) {
     let share = records.len() as f64 * interval(world, 0).as_seconds_f64() / WATCHED.as_seconds_f64();
@@ -160,13 +159,13 @@ fn what_a_device_draws_after_the_commit_is_part_of_what_a_frame_costs() {
     assert!(costs.clone().count() > 200 && costs.min().is_some_and(|cost| cost >= cpu + gpu));
 }
 
-/// From the client's callback to the light of what its device draws.
+/// Checks the time from the client's callback to the light of the GPU-drawn content.
 fn takes(drawn: Drawn) {
     let mut world = World::simulated(&[60_000]);
     let (cpu, gpu) = (Span::from_millis(1), Span::from_millis(5));
     let mut pipeline = Pipeline::new(&mut world, cpu, gpu, drawn);
     pipeline.play(&mut world, LEARNED);
-    // Of two surfaces.
+    // Half the time, because there are records of two surfaces.
     let watched = WATCHED / 2;
     let records = pipeline.play(&mut world, watched);
     let share = records.len() as f64 * interval(&world, 0).as_seconds_f64() / watched.as_seconds_f64();

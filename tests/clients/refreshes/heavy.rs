@@ -1,5 +1,5 @@
-//! A client whose frames do not always fit into a refresh, with as few buffers as a program can have: it is given what its
-//! slowest frames need, and never called back without a buffer to draw into. Some programs end then.
+//! A client whose frames do not always fit into a refresh, with the fewest buffers that a program can have. It gets the
+//! time of its slowest frames, and no callback while it has no free buffer, because some programs exit then.
 
 use upbeat::surface::Entry;
 use upbeat_timing::pacer::Reason;
@@ -9,14 +9,14 @@ use super::*;
 use crate::fixture::content::set_stamp;
 use crate::fixture::simulated::name;
 
-/// What its frames take: most fit, one in eight does not.
+/// Cost of its frames: most fit into a refresh, one in eight does not.
 const USUAL: Span = Span::from_millis(6);
 const LONG: Span = Span::from_millis(28);
 const ONE_LONG_IN: u32 = 8;
-/// Its first buffer, by its number, and its callback.
+/// Number of its first buffer, and number of its callback.
 const FIRST_BUFFER: u32 = 10;
 const CALLBACK: u32 = 3;
-/// How long it takes to be known, and how long it is watched then.
+/// Time until the pacer has learned its cost, and time of the measurement after that.
 const LEARNED: Span = Span::from_seconds(3);
 const WATCHED: Span = Span::from_seconds(5);
 
@@ -29,12 +29,12 @@ struct Heavy {
     starved: u32,
     usual: Span,
     long: Span,
-    /// The buffers that it destroys as soon as they come back; `None`: it keeps them.
+    /// Buffers that the client destroys as soon as they are released; `None` if it keeps its buffers.
     made: Option<Vec<Option<WlBuffer>>>,
 }
 
 impl Heavy {
-    /// One with so many buffers, which has drawn long enough to be known.
+    /// A client with this number of buffers, which has drawn until the pacer learned its cost.
     fn known(world: &mut World, buffers: usize) -> Self {
         Self::known_of(world, buffers, USUAL, LONG)
     }
@@ -46,7 +46,7 @@ impl Heavy {
     }
 
     fn open(world: &mut World, buffers: usize, usual: Span, long: Span) -> Self {
-        // Of another size: none that it could draw its frames into.
+        // The first buffer has another size, so that the client cannot reuse it.
         let (client, window) = world.open_filled("heavy", (SIZE.0 / 2, SIZE.1), RED);
         world.rest();
         world.client(client).data.heard.clear();
@@ -62,7 +62,7 @@ impl Heavy {
         assert_eq!(pacer.effective().1, Reason::FreeRunning);
     }
 
-    /// Hears, draws and commits what is due.
+    /// Handles events, and draws and commits as due. Returns the time of the next commit.
     fn act(&mut self, world: &mut World) -> Option<Instant> {
         let now = world.now();
         if self.hear(world) {
@@ -79,7 +79,7 @@ impl Heavy {
         self.draws_until.filter(|until| *until > now)
     }
 
-    /// Hears what there is to be heard; whether it was called back.
+    /// Handles all events. Returns whether the frame callback came.
     fn hear(&mut self, world: &mut World) -> bool {
         let heard = std::mem::take(&mut world.client(self.client).data.heard);
         for (index, held) in (FIRST_BUFFER..).zip(&mut self.held) {
@@ -123,7 +123,7 @@ fn two_buffers_are_enough_for_a_second_period() {
     assert!(drawn + 1 >= refreshes, "{drawn} frames in {refreshes} refreshes");
 }
 
-/// Firefox does so: at no time has it more than those that are shown or wait.
+/// As in Firefox, which never has more buffers than are shown or waiting.
 #[test]
 fn who_makes_a_buffer_for_each_frame_and_destroys_it_right_after_is_not_taken_for_one_without_buffers() {
     let mut world = World::simulated(&[60_000]);
@@ -134,7 +134,7 @@ fn who_makes_a_buffer_for_each_frame_and_destroys_it_right_after_is_not_taken_fo
     assert!(known >= Some(6), "{known:?} buffers");
 }
 
-/// A browser moves by a timer of its own, too.
+/// As in a browser, which also draws from a timer of its own.
 #[test]
 fn what_is_drawn_between_the_answers_is_not_held_up_by_them() {
     let mut world = World::simulated(&[60_000]);
@@ -172,7 +172,8 @@ fn who_stops_waiting_for_its_callbacks_always_finds_a_buffer_free() {
     });
 }
 
-/// Refreshes of another output have other numbers: what waits for one of the first is not to wait for that of the second.
+/// Refresh numbers differ between outputs, so a wait for a refresh of the first output must not become a wait on the
+/// second.
 #[test]
 fn who_waits_for_a_refresh_of_an_output_that_goes_is_shown_on_another() {
     let mut world = World::simulated(&[144_000, 60_000]);
@@ -193,7 +194,7 @@ fn who_waits_for_a_refresh_of_an_output_that_goes_is_shown_on_another() {
     assert_eq!(heavy.starved, 0, "called back without a buffer");
 }
 
-/// What one surface waits for holds up no other of its client.
+/// A surface that waits does not delay other surfaces of its client.
 #[test]
 fn a_surface_moves_while_another_of_its_client_waits_for_its_time() {
     let mut world = World::simulated(&[60_000]);

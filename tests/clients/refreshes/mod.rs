@@ -1,5 +1,5 @@
-//! Refreshes are counted by the clock: whatever goes on elsewhere and however long an output rests, what changes on it is on
-//! screen within two of its refreshes. In virtual time, so that ten minutes of rest cost seconds.
+//! A change on an output is on screen within two of its refreshes, whatever happens on other outputs and however long
+//! the output was idle. In virtual time, so that ten idle minutes cost seconds.
 
 mod across;
 mod browser;
@@ -23,30 +23,28 @@ use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::simulated::{Actor, nothing};
 use crate::fixture::{ClientIndex, KEY_1, KEY_2, KEY_LEFT_SUPER, SMALL, Toplevel, World};
 
-/// Size of windows.
 const SIZE: (i32, i32) = (100, 80);
-/// A mouse that sends 125 events a second.
+/// Event interval of a mouse (125 Hz).
 const MOUSE: Span = Span::from_millis(8);
-/// How long an eye glides to another workspace, and between two such glides.
+/// Duration of a workspace switch, and interval between the starts of two switches.
 const GLIDE: Span = Span::from_millis(800);
 const GLIDES: Span = Span::from_millis(1_000);
 
-/// A window on `TEST-1`, which its client draws only when it is told to.
+/// A window on `TEST-1` that draws only when the test calls [`Still::commit`].
 struct Still {
     client: ClientIndex,
     window: Toplevel,
-    /// Its newest update.
+    /// Number of its newest update.
     number: u32,
 }
 
 impl Still {
-    /// Opens it where the pointer is.
+    /// Opens a window on the output of the pointer.
     fn open(world: &mut World, title: &str) -> Self {
         let (client, window) = world.open_filled(title, SIZE, RED);
         Still { client, window, number: 1 }
     }
 
-    /// Shows other content.
     fn commit(&mut self, world: &mut World) {
         self.number += 1;
         let colour: Colour = [RED, GREEN, BLUE][self.number as usize % 3];
@@ -54,8 +52,8 @@ impl Still {
         self.window.surface.commit();
     }
 
-    /// Its newest update, which was just committed, is on screen within two refreshes of the output in place `place`, while
-    /// `actor` goes on.
+    /// Checks that the update committed just now is on screen within two refreshes of the output at index `place`,
+    /// while `actor` goes on.
     #[track_caller]
     fn is_soon_seen(&self, world: &mut World, place: i32, what: &str, actor: Actor<'_>) {
         let committed = world.now();
@@ -65,12 +63,12 @@ impl Still {
         let (light, _) = client.light(self.number).unwrap_or_else(|| panic!("{what}: not shown in three refreshes"));
         let took = light - committed;
         assert!(took <= interval * 2, "{what}: shown after {took}, refreshes are {interval} apart");
-        // What was heard is not looked at again.
+        // Earlier events are not needed any more.
         client.data.heard.clear();
     }
 }
 
-/// What was asked for at `asked` is in a frame that the output in place `place` shows within two refreshes.
+/// Checks that a frame latched after `asked` is shown on the output at index `place` within two refreshes.
 #[track_caller]
 fn is_soon_shown(world: &mut World, place: i32, asked: Instant, what: &str) {
     let interval = interval(world, place);
@@ -84,15 +82,15 @@ fn interval(world: &World, place: i32) -> Span {
     world.output(place).conductor().output().vsync().interval()
 }
 
-/// The middle of the output in place `place`.
+/// Centre of the output at index `place`.
 fn middle(place: i32) -> (f64, f64) {
     (f64::from(SMALL.0) * (f64::from(place) + 0.5), f64::from(SMALL.1) / 2.0)
 }
 
-/// What goes on for as long as a test lets the world run.
+/// Activity that goes on while the test lets time pass. Returns the time of its next step.
 type Stir = Box<dyn FnMut(&mut World) -> Option<Instant>>;
 
-/// The pointer moves on the outputs from place `first` to place `last`, once around in a second.
+/// The pointer moves over the outputs `first` to `last`, about once around in a second.
 fn cursor(world: &World, first: i32, last: i32) -> Stir {
     let (mut next, mut events) = (world.now(), 0.0);
     let width = f64::from(SMALL.0);
@@ -110,7 +108,7 @@ fn cursor(world: &World, first: i32, last: i32) -> Stir {
     })
 }
 
-/// A client draws whenever it is called back, in a window on the output in place `place`.
+/// A client draws at each callback, in a window on the output at index `place`.
 fn client(world: &mut World, place: i32) -> Stir {
     let (x, y) = middle(place);
     world.point(x, y);
@@ -135,7 +133,7 @@ fn client(world: &mut World, place: i32) -> Stir {
     })
 }
 
-/// The eye glides to and fro between two workspaces of the output in place `place`.
+/// The output at index `place` switches to and fro between two workspaces.
 fn glide(world: &mut World, place: i32) -> Stir {
     let style = Style::Easing { duration: GLIDE, curve: CubicBezier::LINEAR };
     world.state.shell.set_animations(Animations { workspace: Some(style), ..Animations::default() });

@@ -1,4 +1,4 @@
-//! A renderer that is gone: what cannot be drawn is tried at the pace of the display, and is there when somebody draws again.
+//! A renderer that is lost: each output retries once a refresh at most, and shows the content when a renderer is back.
 
 use upbeat::render::{Fault, Renderer};
 
@@ -6,10 +6,10 @@ use super::*;
 use crate::fixture::gles;
 use crate::fixture::simulated::name;
 
-/// How long nobody draws.
+/// How long there is no renderer.
 const GONE: Span = Span::from_seconds(10);
 
-/// An output tries no more often than it refreshes, which it does so many times in the time that has passed.
+/// Checks that an output tried to latch at most once a refresh in the elapsed `time`.
 #[track_caller]
 fn tries_at_its_pace(world: &World, place: i32, latches: u64, time: Span) {
     let tries = world.output(place).latches() - latches;
@@ -32,18 +32,18 @@ fn what_cannot_be_drawn_is_tried_once_a_refresh_and_shown_when_it_can() {
     for (place, latches) in (0..).zip(latches) {
         tries_at_its_pace(&world, place, latches, GONE);
     }
-    // A mouse, and two outputs that try.
+    // Turns for the mouse and for the attempts of two outputs.
     let turns = (world.turns() - turns) as f64 / GONE.as_seconds_f64();
     assert!(turns <= (125.0 + 60.0 + 144.0) * 2.0, "{turns} turns a second");
     world.state.outputs.set_renderer(renderer);
-    // What was asked for meanwhile, and then something new.
+    // First the content that was committed without a renderer, then new content.
     let back = world.now();
-    is_soon_shown(&mut world, 0, back, "what could not be drawn");
+    is_soon_shown(&mut world, 0, back, "content from the time without a renderer");
     still.commit(&mut world);
-    still.is_soon_seen(&mut world, 0, "what comes after", &mut nothing);
+    still.is_soon_seen(&mut world, 0, "new content", &mut nothing);
 }
 
-/// The same with a GPU that is lost for so long that the outputs go dark.
+/// The same with a GPU context that is lost for so long that the outputs are switched off.
 #[test]
 fn outputs_are_dark_while_a_context_is_lost_and_answer_after_it() {
     if gles().is_none() {

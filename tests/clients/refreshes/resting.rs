@@ -1,23 +1,23 @@
-//! One output rests for ten minutes while something goes on on another, and then something is to be seen on it.
+//! One output is idle for ten minutes while another output is busy, and then the idle output has something to show.
 
 use upbeat::output::{hotplug, power};
 
 use super::*;
 use crate::fixture::simulated::name;
 
-/// How long an output rests.
+/// How long an output is idle.
 const REST: Span = Span::from_seconds(600);
-/// The same where only the rates are others: so long that nobody knows any more when it refreshes.
+/// Idle time in the tests of other refresh rates: long enough that the vblank phase is unknown again.
 const BRIEF: Span = Span::from_seconds(40);
-/// How long it does between two things that happen to another output.
+/// Idle time between two changes of another output.
 const SHORTLY: Span = Span::from_seconds(1);
-/// A frame or two may be due to what was going on before the rest.
+/// A frame or two may be left from the activity before the idle time.
 const LEFT_OVER: f64 = 2.0;
-/// What concerns all outputs, as the switch to another workspace, is looked for on all of them: once a second at most.
+/// Latches a second for changes that concern all outputs, such as a workspace switch.
 const SWITCHES: f64 = 1.0;
 
-/// `TEST-1` rests for so long while `stir` goes on on the last output. Then its window draws, then a new one opens, and
-/// meanwhile all sorts of things happen to the last output.
+/// `TEST-1` is idle for `rest` while `stir` goes on on the last output. Then its window draws, the last output is
+/// changed in several ways, and a new window opens on `TEST-1`.
 #[track_caller]
 fn rests(rates: &[u32], rest: Span, stir: impl FnOnce(&mut World, i32) -> Stir) {
     let mut world = World::simulated(rates);
@@ -46,14 +46,14 @@ fn rests(rates: &[u32], rest: Span, stir: impl FnOnce(&mut World, i32) -> Stir) 
 
     happens_to(&mut world, &mut still, last, &mut stir);
 
-    // Windows open where the pointer is.
+    // Windows open on the output of the pointer.
     let (x, y) = middle(0);
     world.point(x, y);
     let new = Still::open(&mut world, "new");
     new.is_soon_seen(&mut world, 0, "a new window", &mut nothing);
 }
 
-/// Suspend and resume, other rates, unplugging: of all this the first output sees nothing.
+/// Suspend and resume, mode changes and unplugging of another output, none of which affects the first output.
 #[track_caller]
 fn happens_to(world: &mut World, still: &mut Still, place: i32, stir: &mut Stir) {
     let name = name(place);
@@ -77,7 +77,7 @@ fn happens_to(world: &mut World, still: &mut Still, place: i32, stir: &mut Stir)
     after(world, "all slept", stir);
     let position = world.output(place).output().current_location();
     world.unplug(&name);
-    // Whatever moved there would move on an output that is left.
+    // Without `stir`, because its activity would move to an output that is left.
     after(world, "the other is unplugged", &mut (Box::new(nothing) as Stir));
     world.plug_at(&name, rate, (position.x, position.y));
     let (x, y) = middle(place);
@@ -121,7 +121,7 @@ fn who_is_held_up_shows_what_is_right_for_the_time_at_which_it_is_seen() {
     for held_up in [Span::from_millis(40), Span::from_seconds(2), REST] {
         world.run_for(Span::from_millis(100), &mut nothing);
         still.commit(&mut world);
-        // When to latch it is planned by now.
+        // The next latch is scheduled by now.
         world.run_for(Span::from_micros(100), &mut nothing);
         world.oversleep(held_up);
         still.is_soon_seen(&mut world, 0, "after it was held up", &mut nothing);

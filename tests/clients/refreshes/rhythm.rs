@@ -1,4 +1,5 @@
-//! A client that draws on a panel of variable rate: what it draws is on screen as soon as it is drawn, in its own rhythm.
+//! A client on an output with a variable refresh rate: each frame is on screen as soon as it is drawn, in the client's
+//! rhythm.
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::render::Renderer;
@@ -12,7 +13,7 @@ const CALLBACK: u32 = 3;
 const LEARNED: Span = Span::from_seconds(3);
 const WATCHED: Span = Span::from_seconds(1);
 
-/// A client whose frames take `cost(number)`; its frames of the time in which it is watched.
+/// Records of a client whose frame `number` takes `cost(number)`, for the time of the measurement.
 pub(super) fn play(cost: impl Fn(u32) -> Span) -> Vec<ClientFrameRecord> {
     let options = OutputOptions { variable_refresh: Some((SHORTEST, LONGEST)), ..OutputOptions::default() };
     let mut world = World::simulated_on(&[(144_000, options)], Renderer::pixman().unwrap());
@@ -41,12 +42,12 @@ pub(super) fn play(cost: impl Fn(u32) -> Span) -> Vec<ClientFrameRecord> {
     records.filter(|record| record.callback_sent.is_some_and(|sent| sent >= began)).copied().collect()
 }
 
-/// From the end of drawing to light, where the frame waits for nothing; and what just in time keeps in hand.
+/// From the end of drawing to light for a frame that waits for nothing, with the slack of just-in-time latching.
 pub(super) const TO_LIGHT: Span = Span::from_micros(1_600);
-/// How much of a client's own rhythm may be lost on the way.
+/// Allowed difference between the interval of two lights and the interval of their commits.
 const OFF_BY: Span = Span::from_micros(500);
 
-/// What is drawn in `cost` a frame is on screen when it is drawn, in the rhythm in which it is committed.
+/// Checks that frames which take `cost` are on screen as soon as they are drawn, at the intervals of their commits.
 #[track_caller]
 fn is_shown_in_its_own_rhythm(cost: Span) {
     let records = play(|_| cost);
@@ -67,7 +68,7 @@ fn what_the_panel_can_follow_is_shown_in_its_own_rhythm() {
     [1, 3, 6, 8, 12, 15, 18].map(Span::from_millis).into_iter().for_each(is_shown_in_its_own_rhythm);
 }
 
-/// Near its longest interval, and beyond it, the panel would be busy with showing the picture before once more.
+/// Near the longest interval and beyond it, because the panel might then be busy repeating the previous frame.
 #[test]
 fn what_is_slower_than_the_panel_is_too() {
     [20_000, 20_500, 22_222, 30_000, 41_667].map(Span::from_micros).into_iter().for_each(is_shown_in_its_own_rhythm);

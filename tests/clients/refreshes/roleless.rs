@@ -1,15 +1,15 @@
-//! Commits that nobody can see cost no refresh. Toolkits make them on surfaces whose role is gone, for as long as they live.
+//! Commits to a surface without a role cost no refresh. Toolkits go on committing after they destroyed the role.
 
 use super::*;
 use crate::fixture::{Event, KEY_A, KEY_O};
 
-/// So long that nobody knows any more when the output refreshes.
+/// Long enough that the vblank phase of the output is unknown again.
 const IDLE: Span = Span::from_seconds(40);
 const COMMITS: u32 = 12_000;
-/// Between two of them.
+/// Interval between two commits.
 const APART: Span = Span::from_micros(200);
 
-/// A window that was there and is not any more, though its surface is.
+/// A former window: its role is destroyed, its surface still exists.
 fn roleless(world: &mut World) -> (ClientIndex, Toplevel) {
     let (client, window) = world.open_filled("gone", SIZE, RED);
     world.rest();
@@ -21,7 +21,7 @@ fn roleless(world: &mut World) -> (ClientIndex, Toplevel) {
     (client, window)
 }
 
-/// Commits without end, with content and without, until `COMMITS` are made.
+/// Makes [`COMMITS`] commits, alternately with and without a buffer.
 fn commits(world: &mut World, client: ClientIndex, window: &Toplevel, apart: Span) {
     let buffer = world.client(client).solid(2, SIZE.0, SIZE.1, BLUE);
     let (mut next, mut made) = (world.now(), 0);
@@ -49,7 +49,7 @@ fn answers_after(apart: Span) {
     let mut new = Still::open(&mut world, "new");
     new.is_soon_seen(&mut world, 0, "a new window", &mut nothing);
     new.commit(&mut world);
-    new.is_soon_seen(&mut world, 0, "what it shows next", &mut nothing);
+    new.is_soon_seen(&mut world, 0, "its next content", &mut nothing);
 
     world.client(new.client).take_events();
     world.key(KEY_A, true);
@@ -77,7 +77,7 @@ fn window_that_hides_before_its_latch_is_called_back() {
     let mut world = World::simulated(&[60_000]);
     let (client, window) = world.open_filled("a", SIZE, RED);
     world.rest();
-    // Mesa's eglSwapBuffers waits for the callback of the frame before.
+    // Mesa's eglSwapBuffers waits for the callback of the previous frame.
     world.client(client).draw(&window.surface, 2, SIZE, BLUE);
     window.surface.commit();
     window.surface.attach(None, 0, 0);

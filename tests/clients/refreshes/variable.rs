@@ -1,4 +1,4 @@
-//! Where refreshes have no grid the next one is now, or when somebody wants it: never before now, and not again and again.
+//! With a variable refresh rate the next refresh is now, or at a requested time: never in the past, and not repeatedly.
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::render::Renderer;
@@ -9,14 +9,14 @@ use crate::fixture::KEY_O;
 use crate::fixture::content::{Heard, set_stamp};
 use crate::fixture::pacing::{Pacing, Target, bind};
 
-/// What the panel can do.
+/// Shortest and longest refresh interval of the panel.
 const SHORTEST: Span = Span::from_millihertz(144_000);
 const LONGEST: Span = Span::from_millihertz(48_000);
 const REST: Span = Span::from_seconds(20);
-/// Between two stamped updates, and how far ahead they are committed.
+/// Interval between two stamped updates, and how long before its stamp each is committed.
 const STAMPS: Span = Span::from_millis(100);
 const AHEAD: Span = Span::from_millis(250);
-/// How long it goes on, and how many there are meanwhile.
+/// Duration, and number of updates in it.
 const WHILE: Span = Span::from_seconds(10);
 const UPDATES: u64 = 100;
 
@@ -41,7 +41,7 @@ fn motion_after_a_rest_begins_now() {
         assert!(records.len() > 80, "only {} frames of motion", records.len());
         for (place, record) in records.iter().enumerate() {
             assert!(record.present >= record.latched, "for a time that was over: {record:#?}");
-            // While nothing came the panel repeated its picture, nobody knows when, and may be busy with that.
+            // While idle, the panel repeated its picture at unknown times, so it may be busy with a repetition now.
             let allowed = if place == 0 { SHORTEST } else { SHORTEST / 4 };
             let off = record.presented.unwrap() - record.present;
             assert!(off.abs() <= allowed, "shown {off} after the time that it was made for: {record:#?}");
@@ -88,7 +88,7 @@ fn stamped_updates_are_latched_when_they_are_due_and_not_before() {
     for (number, stamp) in stamps {
         let (light, _) = world.client(still.client).light(number).unwrap_or_else(|| panic!("{number} was not shown"));
         let off = light - stamp;
-        // A stamp may be met a little early.
+        // An update may be shown a little before its stamp.
         assert!(off > Span::from_millis(-1) && off <= SHORTEST * 2, "update {number} was shown {off} after its time");
     }
     let latched = world.output(0).latches() - latches;
@@ -97,7 +97,7 @@ fn stamped_updates_are_latched_when_they_are_due_and_not_before() {
     assert!(turns <= 10 * UPDATES, "{turns} turns for {UPDATES} updates");
 }
 
-/// Who asks to be called back and draws nothing is called back as often as the panel can show something.
+/// A client that requests callbacks without drawing gets them at the panel's shortest interval.
 #[test]
 fn callbacks_without_content_come_at_the_shortest_interval() {
     let mut world = variable();
@@ -121,13 +121,13 @@ fn callbacks_without_content_come_at_the_shortest_interval() {
     assert!(longest <= SHORTEST * 2 && called.len() > 70, "{} callbacks, {longest} apart at most", called.len());
 }
 
-/// A number from 0 to 1 that depends on `number` as little as can be seen.
+/// A pseudorandom number from 0 to 1.
 fn random(number: u32) -> f64 {
     let mixed = (u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / f64::from(1 << 24)
 }
 
-/// What is drawn needn't wait for the panel, however much frames differ: as far as the panel can follow.
+/// Frames need not wait for the panel, however much their costs differ, within the panel's range.
 #[test]
 fn who_is_called_back_waits_for_its_own_frames_only() {
     for (least, most) in [(2.0, 2.0), (1.0, 9.0), (4.0, 14.0), (8.0, 20.0), (17.0, 20.5)] {
@@ -143,12 +143,12 @@ fn who_is_called_back_waits_for_its_own_frames_only() {
     }
 }
 
-/// What a client that draws ahead takes for a frame, how many it draws ahead, and how far off their times they may be.
+/// Frame cost of a client that draws ahead, the number of frames it draws ahead, and the allowed error of their light.
 const DRAWS: Span = Span::from_millis(11);
 const LIMIT: u32 = 3;
 const EXACT: Span = Span::from_micros(500);
 
-/// Frames that wait are shown at their times, at the rate that their client keeps up with, whatever else changes.
+/// Queued frames are shown at their times and at their client's rate, whatever else changes on the output.
 #[test]
 fn frames_that_wait_keep_their_rate_while_something_else_changes() {
     let mut world = variable();

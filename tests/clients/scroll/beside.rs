@@ -1,38 +1,37 @@
-//! A client that does in mid-fling whatever clients do: nothing of it is seen blank, and the window beside it misses no refresh.
+//! Disturbances by a client in the middle of a fling: no row of its view is blank, and the window beside it misses no
+//! refresh.
 
 use super::*;
 use crate::fixture::content::{BLUE, Heard};
 
-/// How long a throw is looked at.
+/// Observed part of a fling.
 const THROW: Span = Span::from_millis(1_600);
-/// Size of the window beside it, which is drawn for every refresh.
+/// Size of the window beside the view, which draws for every refresh.
 const NEIGHBOUR: (i32, i32) = (60, 40);
 
-/// What a client does in mid-fling.
+/// Action of a client in the middle of a fling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Deed {
-    /// It renders what is wanted, after so many milliseconds.
+    /// Renders the wanted rows after this number of milliseconds.
     Renders(i64),
-    /// It does nothing for half a second, then renders.
+    /// Does nothing for half a second, then renders.
     Stops,
-    /// It shows fewer rows in the same place.
+    /// Shows fewer rows at the same place.
     Shrinks,
-    /// What it showed lies elsewhere.
+    /// Moves the visible content elsewhere.
     Uncovers,
-    /// Its content is gone.
     Destroys,
-    /// It is.
     Dies,
 }
 
-/// The next of a row of numbers that looks like chance, below `below`.
+/// Next pseudorandom number below `below`.
 fn chance(state: &mut u64, below: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) % below
 }
 
-/// Throws a view while its client does this, so many milliseconds after the fingers were lifted. Returns how many rows were seen
-/// blank, and the refreshes that showed the neighbour.
+/// Flings a view. Its client acts `after` milliseconds after the fingers were lifted. Returns the number of blank rows,
+/// and the refreshes that showed the neighbour.
 fn throw(deed: Deed, after: i64, pixels: f64) -> (u32, Vec<u64>) {
     let mut stage = Stage::new();
     stage.world.put("view", (0, 0));

@@ -1,9 +1,9 @@
-//! Content that changes in most refreshes: nothing is rendered ahead of it.
+//! Content that changes in most refreshes: the compositor asks for nothing ahead of the visible rows.
 
 use super::*;
 use crate::fixture::scroll::{Mode, Reason, Scrolled};
 
-/// Long enough to know.
+/// Refreshes after which content counts as changing.
 const LONG: i64 = 40;
 
 fn reasons(stage: &mut Stage) -> Vec<Reason> {
@@ -14,7 +14,7 @@ fn reasons(stage: &mut Stage) -> Vec<Reason> {
     stage.world.client(stage.client).data.scrolled.iter().filter_map(reason).collect()
 }
 
-/// Of what it jumps to, so many rows are wanted.
+/// Jumps to `y`, and returns the number of rows that the compositor wants there.
 fn wanted_rows(stage: &mut Stage, y: i32) -> i32 {
     stage.scroll_to(y, Behavior::Jump);
     stage.run(REFRESH * 3);
@@ -37,7 +37,7 @@ fn of_what_changes_in_most_refreshes_only_what_is_seen_is_wanted_until_it_stays_
         stage.run(REFRESH);
     }
     assert_eq!(reasons(&mut stage), [Reason::Policy, Reason::Changing]);
-    // What is rendered for where it goes is no sign that it has stopped.
+    // Rendering for a jump's target does not mean that the content stopped changing.
     for y in [2_000, 3_000, 1_500] {
         assert_eq!(wanted_rows(&mut stage, y), VIEW.1, "to {y}");
         for _ in 0..8 {

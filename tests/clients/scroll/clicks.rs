@@ -1,26 +1,26 @@
-//! Clicks on what flies by: each arrives with the position of the document that is seen under it.
+//! Clicks during a fling: each arrives with the document position that is visible under the pointer.
 
 use super::*;
 use crate::fixture::Event;
 use crate::fixture::handlers::id;
 
-/// Clicks on a view, and on one inside of another.
+/// Clicks on a view, and on a nested view.
 const CLICKS: usize = 140;
 const NESTED_CLICKS: usize = 60;
-/// Where the inner view lies in the document of the outer, its size, and the rows of its own.
+/// Position of the inner view in the outer document, its size, and the number of rows of its document.
 const INNER: (i32, i32) = (100, 20);
 const INNER_SIZE: (i32, i32) = (50, 50);
 const INNER_ROWS: i32 = 1_500;
-/// What tells its rows from those around it.
+/// Colour bit that distinguishes rows of the inner view from rows of the outer view.
 const MARK: u32 = 0x0040_0000;
 
-/// The next of a row of numbers that looks like chance, below `below`.
+/// Next pseudorandom number below `below`.
 fn chance(state: &mut u64, below: u64) -> i64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     ((*state >> 33) % below) as i64
 }
 
-/// A client's pointer, as it was told of it.
+/// Pointer state of the client, from the events it received.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     surface: u32,
@@ -44,10 +44,10 @@ impl Told {
     }
 }
 
-/// Which row of the document is seen in a line of the window.
+/// Returns the document row that is visible in a line of the window.
 type Seen<'a> = &'a dyn Fn(&Stage, i32) -> i32;
 
-/// Throws what lies under a point again and again, and clicks there while it flies.
+/// Flings the view under a point again and again, and clicks there during the fling.
 fn click_in_flings(
     stage: &mut Stage,
     clicks: usize,
@@ -94,7 +94,7 @@ fn a_click_in_a_fling_arrives_with_the_row_that_is_seen_under_it() {
     stage.render(0, DOCUMENT);
     stage.rest();
     let tile = id(&stage.tile);
-    // Away from the pointer.
+    // A point outside the inner view.
     click_in_flings(&mut stage, CLICKS, (100.0, 5, 90), DOCUMENT, (tile, &|stage, line| stage.row_at(line)));
 }
 

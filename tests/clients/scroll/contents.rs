@@ -1,4 +1,4 @@
-//! Where contents are seen, and from when on.
+//! Contents of scroll views: position, clipping, and when changes take effect.
 
 use super::*;
 use crate::fixture::Event;
@@ -76,7 +76,7 @@ fn fixed_contents_stay_and_thumbs_follow_the_document() {
         stage.world.pixel(origin.x + x, origin.y + y)
     };
     assert_eq!((at(&stage, 105, 5), at(&stage, 155, 5)), (GREEN, BLUE));
-    // Half of the way through a document of 400 rows.
+    // Half way through a document of 400 rows.
     stage.view.set_document(0, 0, VIEW.0, ROWS);
     stage.window.surface.commit();
     stage.scroll_to(150, Behavior::Jump);
@@ -115,7 +115,7 @@ fn a_view_that_ends_is_an_ordinary_surface_from_its_next_commit_on() {
     stage.window.surface.commit();
     stage.rest();
     assert_eq!(stage.row_at(0), 0);
-    // Its contents are inert, and may go in any order.
+    // Contents of a destroyed view are inert, and may be destroyed in any order.
     stage.content.set_position(5, 5);
     stage.content.destroy();
     let view = stage.world.client(stage.client).view(&stage.window.surface);
@@ -141,7 +141,7 @@ fn a_commit_that_uncovers_what_is_seen_leaves_it_there_until_something_covers_it
     let mut stage = Stage::new();
     stage.scroll_to(200, Behavior::Jump);
     stage.rest();
-    // The tile shrinks to rows that are not seen.
+    // The tile shrinks to rows outside the view.
     stage.render(0, 100);
     stage.rest();
     assert_eq!((stage.row_at(0), stage.row_at(99)), (200, 299));
@@ -183,7 +183,7 @@ fn a_content_that_goes_while_its_view_rests_leaves_what_was_seen() {
     stage.tile.destroy();
     stage.rest();
     assert_eq!((stage.row_at(0), stage.row_at(99)), (250, 349));
-    // And until something else covers it.
+    // The old pixels stay until other content covers them.
     let (tile, _) = stage.world.client(stage.client).subsurface(&stage.window.surface);
     stage.content = stage.world.client(stage.client).content(&stage.view, &tile);
     stage.tile = tile;
@@ -199,7 +199,7 @@ fn a_content_that_goes_while_its_view_rests_leaves_what_was_seen() {
 fn what_a_view_that_is_a_subsurface_has_not_committed_is_not_taken_along() {
     let mut stage = Stage::new();
     let client = stage.world.client(stage.client);
-    // A view inside of the first.
+    // A view nested in the first view.
     let (inner, _) = client.subsurface(&stage.window.surface);
     let view = client.view(&inner);
     client.content(&stage.view, &inner).set_position(100, 0);

@@ -1,4 +1,4 @@
-//! What a view will show is copied before it is seen, a little with each frame, where OpenGL ES draws.
+//! With OpenGL ES, contents of a view are uploaded before they are visible, a part with each frame.
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::render::{Copied, MOST_AHEAD};
@@ -7,12 +7,12 @@ use super::*;
 use crate::fixture::content::Heard;
 use crate::fixture::gles;
 
-/// Rows of a content that is larger than what is copied with one frame.
+/// Rows of a content that is larger than the upload limit of one frame.
 const TALL: i32 = 4_000;
 const WHOLE: u64 = (VIEW.0 * TALL * 4) as u64;
-/// The tile that a stage begins with.
+/// Bytes of the first tile of a [`Stage`].
 const FIRST: u64 = (VIEW.0 * ROWS * 4) as u64;
-/// Of the view, with what filtering may read beyond its edges.
+/// Bytes of the visible part, with the rows that filtering may read beyond its edges.
 const SEEN: u64 = (VIEW.0 * (VIEW.1 + 4) * 4) as u64;
 
 fn copied(world: &World) -> Copied {
@@ -20,7 +20,7 @@ fn copied(world: &World) -> Copied {
 }
 
 impl Stage {
-    /// With all of the document in one buffer; `None` where there is no OpenGL ES.
+    /// A stage with the whole document in one buffer; `None` without OpenGL ES.
     fn by_gles() -> Option<Self> {
         let mut stage = Self::shown_by(World::simulated_on(&[(60_000, OutputOptions::default())], gles()?));
         stage.waits_for(FIRST);
@@ -29,7 +29,7 @@ impl Stage {
         Some(stage)
     }
 
-    /// The document is copied, and the tile that was there before it.
+    /// Waits until the document and the first tile before it are uploaded.
     fn is_copied(&mut self) {
         self.waits_for(FIRST + WHOLE);
     }
@@ -46,7 +46,7 @@ fn what_is_not_seen_yet_is_copied_ahead_and_costs_the_frame_that_shows_it_nothin
     stage.is_copied();
     let before = copied(&stage.world);
     assert!(before.most_ahead > 0 && before.most_ahead <= MOST_AHEAD as u64, "{before:?}");
-    // The few rows of the first tile, and what is seen of this one.
+    // The visible rows of the first tile, and the visible rows of this document.
     assert!(before.seen <= 2 * SEEN, "{before:?}");
     for row in [3_500, 1_234] {
         stage.scroll_to(row, Behavior::Jump);

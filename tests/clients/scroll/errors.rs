@@ -1,4 +1,4 @@
-//! What a client must not say of a view, and what it is told.
+//! Protocol errors of scroll views, and their messages.
 
 use super::*;
 use crate::fixture::scroll::Axes;
@@ -8,7 +8,7 @@ const VIEW_OBJECT: &str = "upbeat_scroll_view_v1";
 const CONTENT_OBJECT: &str = "upbeat_scroll_content_v1";
 const MANAGER: &str = "upbeat_scroll_manager_v1";
 
-/// The client was told, and everybody else goes on.
+/// Checks the client's protocol error and its message; other clients go on.
 #[track_caller]
 fn ends_with(mut stage: Stage, interface: &str, code: u32, names: &str) {
     assert_eq!(stage.error(), Some((interface.to_owned(), code)));
@@ -43,7 +43,7 @@ fn a_surface_is_one_content() {
     ends_with(stage, VIEW_OBJECT, 1, "already");
 }
 
-/// Another content of the view.
+/// Adds another content to the view.
 fn more(stage: &mut Stage) -> (WlSurface, UpbeatScrollContentV1) {
     let client = stage.world.client(stage.client);
     let (surface, _) = client.subsurface(&stage.window.surface);
@@ -84,7 +84,7 @@ fn views_are_nested_four_deep() {
 fn a_view_that_comes_to_lie_too_deep_stays_where_it_is_until_it_does_not() {
     use crate::fixture::scroll::{Mode, Reason, Scrolled};
     let mut stage = Stage::new();
-    // Three more, of which the last is a view before it is a subsurface.
+    // Three nested views, and then `late`, which is a view before it becomes a subsurface.
     let inside = |stage: &mut Stage, parent: &WlSurface| {
         let (child, _) = stage.world.client(stage.client).subsurface(parent);
         stage.world.client(stage.client).view(&child);
@@ -119,7 +119,7 @@ fn a_view_that_comes_to_lie_too_deep_stays_where_it_is_until_it_does_not() {
     assert!(said(&mut stage).contains(&Scrolled::Effective(Mode::Still, Reason::Nesting)));
     assert_eq!((stage.row_at(0), stage.error()), (0, None));
     assert!(stage.world.client(stage.client).rests().is_empty(), "its answer waits");
-    // One of those around it is none any more.
+    // The last view moves up in the tree, so that fewer views lie around it.
     role.destroy();
     let client = stage.world.client(stage.client);
     client.globals().subcompositor.get_subsurface(&late, &chain[0], &client.handle(), ());

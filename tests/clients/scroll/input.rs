@@ -1,4 +1,4 @@
-//! Fingers and wheels.
+//! Scroll views and input: fingers on a touchpad or touch screen, wheels and buttons.
 
 use super::*;
 use crate::fixture::Event;
@@ -36,7 +36,7 @@ fn lifted_fingers_throw_the_view_and_it_rests_once_on_whole_pixels() {
     stage.run(Span::from_seconds(4));
     let rests = stage.world.client(stage.client).rests();
     assert_eq!(rests.len(), 1, "{rests:?}");
-    // 375 px/s over ln(1/0.998) per ms are 187 pixels more.
+    // A velocity of 375 px/s and a friction of ln(1/0.998) per ms give 187 pixels more.
     assert!(rests[0].0 > 200.0 && rests[0].0 < 245.0 && rests[0].0.fract() == 0.0, "{rests:?}");
     assert_eq!(f64::from(stage.row_at(0)), rests[0].0);
 }
@@ -101,7 +101,7 @@ fn the_pointer_is_told_where_it_is_when_the_view_rests_and_a_click_in_a_fling_hi
     let time = stage.world.now();
     stage.world.input(InputEvent::Button { time, button: 0x110, pressed: true });
     let events = stage.world.client(stage.client).take_events();
-    assert_eq!(motions(&events), [f64::from(seen)], "before the press it is told where");
+    assert_eq!(motions(&events), [f64::from(seen)], "it gets the position before the press");
     assert!(events.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })));
     let time = stage.world.now();
     stage.world.input(InputEvent::Button { time, button: 0x110, pressed: false });
@@ -132,7 +132,7 @@ fn what_a_button_holds_is_told_where_it_is_after_its_document_moved() {
     stage.scroll_to(20, Behavior::Jump);
     stage.rest();
     button(&mut stage, false);
-    assert_eq!(motions(&mut stage), [80.0], "before the release it is told where");
+    assert_eq!(motions(&mut stage), [80.0], "it gets the position before the release");
     assert_eq!(stage.error(), None);
 }
 
@@ -155,7 +155,7 @@ fn what_a_finger_holds_is_told_where_it_is_after_its_document_moved() {
     assert_eq!(told, Some(160.0), "{events:?}");
 }
 
-/// A finger that goes down in the middle of the view and moves by these steps, one each 8 ms.
+/// Puts a finger down in the middle of the view and moves it by `steps`, one each 8 ms.
 fn touch(stage: &mut Stage, steps: &[f64], lifts: bool) {
     let origin = stage.world.window("view").origin();
     let (x, mut y) = (f64::from(origin.x + 100), f64::from(origin.y + 80));
@@ -184,7 +184,7 @@ fn a_finger_drags_the_view_after_a_slop_and_its_client_hears_that_the_touch_is_o
     assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "{events:?}");
     assert!(events.iter().any(|event| matches!(event, Event::TouchCancel)), "{events:?}");
     stage.run(REFRESH * 8);
-    assert_eq!(stage.row_at(0), 18, "what came after the slop");
+    assert_eq!(stage.row_at(0), 18, "the distance after the slop");
     assert!(stage.world.client(stage.client).rests().is_empty(), "it is held");
 }
 
@@ -215,7 +215,7 @@ fn a_rubber_band_shows_the_background_beyond_the_document_and_returns() {
         fingers(&mut stage.world, start + TOUCHPAD * sample, -8.0, false);
     }
     stage.run(REFRESH * 8);
-    // 152 pixels pull 152 · 80 / 232 beyond.
+    // A pull of 152 pixels overscrolls by 152 · 80 / 232.
     assert_eq!((stage.row_at(51) as u32, stage.row_at(52), stage.row_at(99)), (RED, 0, 47));
     let time = stage.world.now();
     fingers(&mut stage.world, time, 0.0, true);

@@ -1,4 +1,4 @@
-//! `client::ScrollView`, where the compositor moves it and where it has to do so itself: the same program, and the same is seen.
+//! `client::ScrollView` with and without the protocol: the same program looks the same if it has to scroll by itself.
 
 use upbeat_client::{
     ContentId, ContentRole, Demand, Extent, Picture, Region, ScrollEvent, ScrollOptions, ScrollView, TileRing,
@@ -12,7 +12,7 @@ use super::*;
 const TILE: i32 = 50;
 /// Rows of a long document.
 const LONG: i32 = 1_000_000;
-/// How often the program looks whether anything was said to it.
+/// Interval at which the program checks for events.
 const GLANCE: Span = Span::from_millis(1);
 
 const fn rows(start: i32, length: i32) -> Region {
@@ -32,12 +32,12 @@ pub struct Page {
     pub view: ScrollView,
     contents: Vec<ContentId>,
     ring: TileRing,
-    /// What a render takes, and the one that is under way.
+    /// Time to render, and the render in progress.
     render: Span,
     due: Option<(Instant, Demand)>,
     renders: usize,
     blank: usize,
-    /// When another row was seen at its top, and which.
+    /// Each new row at the top of the view, with its time.
     tops: Vec<(Instant, u32)>,
     events: Vec<ScrollEvent>,
 }
@@ -82,7 +82,7 @@ impl Page {
         page
     }
 
-    /// Lets the program run, which renders what is wanted and hands on its input, while `actor` acts.
+    /// Lets the program run, which renders the wanted rows and passes its input on, while `actor` acts.
     pub fn run(&mut self, span: Span, actor: &mut dyn FnMut(&mut World) -> Option<Instant>) {
         let Page { world, client, kept, view, contents, ring, render, due, renders, blank, tops, events, .. } = self;
         let origin = world.window("view").origin();
@@ -147,7 +147,7 @@ impl Page {
     }
 }
 
-/// Each row of a tile has a colour that says which it is.
+/// A buffer in which the colour of each row is its number.
 fn picture(world: &mut World, client: ClientIndex, first: i32) -> WlBuffer {
     let pixels: Vec<u32> = (first..first + TILE).flat_map(|row| [row as u32; VIEW.0 as usize]).collect();
     world.client(client).picture(10, wl_shm::Format::Xrgb8888, VIEW.0, TILE, &pixels)
@@ -163,7 +163,7 @@ fn a_program_that_renders_what_is_wanted_is_never_seen_blank() {
         page.tops.clear();
         page.swipe(250, 8.0);
         assert_eq!(page.blank, 0, "served: {served}");
-        // The first was there before.
+        // The first row was there before the swipe.
         let moves = page.tops.len() - 1;
         let offset = |event: &ScrollEvent| match event {
             ScrollEvent::Offset { y, present, .. } => Some((*present, *y)),
@@ -174,12 +174,12 @@ fn a_program_that_renders_what_is_wanted_is_never_seen_blank() {
         let is_next = |pair: &&[(Instant, f64)]| {
             (pair[1].0 - pair[0].0 - REFRESH).abs() < Span::from_millis(1) && pair[1].1 > pair[0].1
         };
-        // By itself it finds out with its first frames how late they are seen.
+        // Without the protocol, the program learns its latency from its first frames.
         let first = if served { 0 } else { 4 };
         let odd: Vec<_> = shown[first..].windows(2).filter(|pair| !is_next(pair)).collect();
         assert!(odd.is_empty(), "served: {served}, {odd:?}");
         assert!(moves > 115, "served: {served}, {moves} refreshes of 120");
-        // Rows are where rows of that offset are.
+        // The visible rows match the offset.
         let top = page.row_at(0);
         assert!(top > 1_900 && page.row_at(99) == top + 99, "served: {served}, {top}");
         assert!(page.renders <= 26, "served: {served}, {} renders of 2000 rows", page.renders);

@@ -1,4 +1,4 @@
-//! Views that the compositor scrolls, in virtual time: what is seen, and what their clients hear of it.
+//! Scroll views that the compositor moves, in virtual time: visible rows, and events to their clients.
 
 mod beside;
 mod changing;
@@ -26,14 +26,13 @@ use crate::fixture::{ClientIndex, Toplevel, World};
 
 /// Size of the view; its background is red.
 const VIEW: (i32, i32) = (200, 100);
-/// Rows that are rendered first.
+/// Rows of the first tile.
 const ROWS: i32 = 400;
 /// Rows of the document.
 const DOCUMENT: i32 = 4_000;
-/// A touchpad that reports 125 times a second.
+/// Report interval of a touchpad (125 Hz).
 const TOUCHPAD: Span = Span::from_millis(8);
 
-/// One refresh.
 const REFRESH: Span = Span::from_micros(16_667);
 
 struct Stage {
@@ -47,12 +46,12 @@ struct Stage {
 }
 
 impl Stage {
-    /// A window that is a view of a document whose first rows are there. Each row has a colour that says which it is.
+    /// A window that is a view of a document; the first rows are rendered. The colour of each row is its number.
     fn new() -> Self {
         Self::on(&[60_000])
     }
 
-    /// The same on the first of outputs of these rates (mHz).
+    /// The same on the first of several outputs with these refresh rates (mHz).
     fn on(rates: &[u32]) -> Self {
         Self::shown_by(World::simulated(rates))
     }
@@ -72,7 +71,7 @@ impl Stage {
         stage
     }
 
-    /// Shows these rows of the document instead of those before, from the view's next commit on, which is made.
+    /// Replaces the rendered rows of the document by these, and commits the view.
     fn render(&mut self, first: i32, rows: i32) {
         let (tile, content) = (self.tile.clone(), self.content.clone());
         fill(&mut self.world, self.client, &tile, first, rows);
@@ -89,7 +88,7 @@ impl Stage {
         self.world.run_for(span, &mut |_| None);
     }
 
-    /// What is seen at a row of the view: the row of the document, if it is one.
+    /// Document row that is visible in line `y` of the view, or another colour's value.
     fn row_at(&self, y: i32) -> i32 {
         let origin = self.world.window("view").origin();
         self.world.pixel(origin.x + 10, origin.y + y) as i32
@@ -100,14 +99,13 @@ impl Stage {
         self.view.scroll_to(0, y, behavior, self.serial);
     }
 
-    /// The pointer is over the middle of the view.
+    /// Moves the pointer to the middle of the view.
     fn point(&mut self) {
         let origin = self.world.window("view").origin();
         self.world.point(f64::from(origin.x + 100), f64::from(origin.y + 50));
     }
 
-    /// Fingers that move so many pixels every eighth of a tenth of a second, and are lifted at the end. Whatever `see` looks
-    /// at, it sees in every turn.
+    /// Scrolls with fingers, `pixels` every 8 ms for `times` reports, and lifts them. Calls `see` in every turn.
     fn swipe(&mut self, times: i64, pixels: f64, see: &mut dyn FnMut(&World)) {
         let start = self.world.now();
         let mut sent = 0;

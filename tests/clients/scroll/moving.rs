@@ -1,4 +1,4 @@
-//! What moves a view, and where it stops.
+//! Motion of scroll views: jumps, glides and flings, and where they stop.
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn a_view_goes_no_further_than_what_is_there_and_goes_on_when_more_comes() {
     let wanted = stage.world.client(stage.client).wanted();
     let (first, rows) = *wanted.last().unwrap();
     assert!(first <= 300 && first + rows > 400, "{wanted:?}");
-    // The client takes its time, and nobody wakes meanwhile.
+    // The client is slow to render; the session does not wake up in the meantime.
     let turns = stage.world.turns();
     stage.run(Span::from_seconds(10));
     assert!(stage.world.turns() - turns < 5, "{} turns", stage.world.turns() - turns);
@@ -146,7 +146,7 @@ fn where_a_view_begins_can_be_said_before_it_is_seen() {
     assert_eq!(stage.world.pixel(origin.x + 110, origin.y), 70);
 }
 
-/// Nothing is seen of the view's own pixels: where it is is where its contents are.
+/// The view's own buffer is fully covered, so its refresh rate follows from the place of its contents.
 #[test]
 fn a_view_that_is_covered_by_its_contents_moves_at_the_rate_of_its_output() {
     let mut stage = Stage::on(&[60_000, 144_000]);
@@ -162,7 +162,7 @@ fn a_view_that_is_covered_by_its_contents_moves_at_the_rate_of_its_output() {
         let gaps = offsets.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_millis_f64());
         gaps.map(|gap| (gap * 10.0).round() / 10.0).collect::<Vec<_>>()
     };
-    // At its end it goes less than a pixel from one refresh to the next.
+    // At its end, the glide moves by less than a pixel a refresh.
     let all = |gaps: &[f64], one: f64| gaps[..8].iter().all(|gap| *gap == one);
     for (corner, gap) in [((0, 0), 16.7), ((second.x, second.y), 6.9), ((0, 0), 16.7)] {
         there(&mut stage.world, corner);
@@ -177,5 +177,5 @@ fn a_view_that_is_covered_by_its_contents_moves_at_the_rate_of_its_output() {
     stage.world.unplug("TEST-2");
     stage.rest();
     let gaps = gaps(&mut stage, 200);
-    assert!(all(&gaps, 16.7), "what moved it was unplugged: {gaps:?}");
+    assert!(all(&gaps, 16.7), "its output was unplugged: {gaps:?}");
 }

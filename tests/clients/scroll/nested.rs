@@ -1,5 +1,5 @@
-//! A strip that goes across in a feed that goes down: of views that lie inside of each other the innermost moves that can, and it
-//! is cut off where that around it is. Whoever moves them.
+//! Nested scroll views, a horizontal strip in a vertical feed: the innermost view that can move takes the scroll, and
+//! it is clipped to the view around it. The same with and without the compositor's help.
 
 use upbeat_client::{ContentId, Picture, ScrollOptions, ScrollView};
 
@@ -7,10 +7,10 @@ use super::library::{Page, region};
 use super::program::{connection, global_list};
 use super::*;
 
-/// Where the strip lies in the feed, and how wide what it shows is.
+/// Vertical extent of the strip in the feed, and width of its document.
 const STRIP: (i32, i32) = (20, 40);
 const WIDTH: i32 = 600;
-/// What tells a column of the strip from a row of the feed.
+/// Colour bit that distinguishes a column of the strip from a row of the feed.
 const COLUMN: u32 = 0x0080_0000;
 
 struct Nested {
@@ -58,7 +58,7 @@ impl Nested {
         }
     }
 
-    /// Fingers over the strip that go this way, eight pixels every eighth of a tenth of a second.
+    /// Scrolls with fingers over the strip, by one of these distances (pixels) each 8 ms.
     fn fingers(&mut self, ways: &[(f64, f64)], lifts: bool) {
         let origin = self.page.world.window("view").origin();
         self.page.world.point(f64::from(origin.x + 100), f64::from(origin.y + STRIP.0 + 5));
@@ -77,7 +77,7 @@ impl Nested {
         self.run(Span::from_millis(300));
     }
 
-    /// What is seen there: a column of the strip, or a row of the feed.
+    /// Visible content at a point: `Ok` is a column of the strip, `Err` a row of the feed.
     fn at(&self, x: i32, y: i32) -> Result<u32, u32> {
         let origin = self.page.world.window("view").origin();
         match self.page.world.pixel(origin.x + x, origin.y + y) {
@@ -99,7 +99,7 @@ fn the_innermost_moves_that_can_and_keeps_the_gesture_that_it_began_with() {
         nested.fingers(&[(8.0, 0.0); 10], true);
         assert_eq!((nested.at(0, 30), nested.at(0, 10)), (Ok(80), Err(10)), "served: {served}: it goes across");
         nested.fingers(&[(8.0, 0.0), (0.0, 8.0), (0.0, 8.0)], true);
-        assert_eq!((nested.at(0, 30), nested.at(0, 10)), (Ok(88), Err(10)), "served: {served}: what began so ends so");
+        assert_eq!((nested.at(0, 30), nested.at(0, 10)), (Ok(88), Err(10)), "served: {served}: the view is kept");
         nested.fingers(&[(0.0, 2.0); 5], true);
         assert_eq!((nested.at(0, 30), nested.at(0, 5)), (Ok(88), Err(15)), "served: {served}: it cannot go down");
     }
@@ -116,7 +116,7 @@ fn what_lies_in_a_view_that_is_cut_off_is_cut_off_with_it() {
             let found = (nested.at(0, 0), nested.at(0, if to == 30 { 29 } else { 60 }));
             assert_eq!(found, (first, last), "served: {served}, at {to}");
         }
-        // Nothing of it is seen outside of the window.
+        // No part of the strip is visible outside the window.
         let origin = nested.page.world.window("view").origin();
         let above = |x: i32, y: i32| nested.page.world.pixel(origin.x + x, origin.y + y) & COLUMN;
         assert_eq!((above(10, -5), above(-5, 30)), (0, 0), "served: {served}");

@@ -1,4 +1,4 @@
-//! Views are there for clients unless the configuration says otherwise.
+//! The scroll global is offered unless the configuration disables it.
 
 use super::*;
 use upbeat::config::Config;
@@ -17,7 +17,7 @@ fn views_are_offered_unless_the_configuration_says_otherwise_and_those_that_are_
     let client = world.connect();
     let (with, mut without) = (Config::default(), Config::default());
     without.scroll.views = false;
-    assert!(!is_offered(&mut world, client), "nobody has said anything yet");
+    assert!(!is_offered(&mut world, client), "no configuration was applied yet");
     settings::apply(&mut world.state, Some(&without), &with).unwrap();
     assert!(is_offered(&mut world, client));
 

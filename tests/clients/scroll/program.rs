@@ -1,5 +1,4 @@
-//! What programs that use our library have of a connection: itself, the list of globals, and the events of a pointer and of touches
-//! as they came.
+//! Helpers for tests of the client library: the connection, its list of globals, and recorded pointer and touch events.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,22 +11,22 @@ use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};
 use crate::fixture::client::Data;
 use crate::fixture::{ClientIndex, World};
 
-/// Events as they came.
+/// Recorded pointer and touch events.
 #[derive(Debug, Default)]
 pub struct Events {
     pub pointer: Vec<wl_pointer::Event>,
     pub touch: Vec<wl_touch::Event>,
 }
 
-/// Where they are kept.
+/// Recorded events, shared with the dispatch of the client.
 pub type Kept = Arc<Mutex<Events>>;
 
-/// The connection of a client that has `object`.
+/// Connection of the client that owns `object`.
 pub fn connection(object: &impl Proxy) -> Connection {
     Connection::from_backend(object.backend().upgrade().unwrap())
 }
 
-/// The list of globals of a client, which asks for it on a thread of its own.
+/// List of globals of a client, fetched on a thread of its own because that blocks.
 pub fn global_list(world: &mut World, client: ClientIndex, connection: &Connection) -> GlobalList {
     let connection = connection.clone();
     world.client(client).is_stopped = true;
@@ -40,7 +39,7 @@ pub fn global_list(world: &mut World, client: ClientIndex, connection: &Connecti
     asking.join().unwrap()
 }
 
-/// Keeps the events of a client's pointer and touches from now on.
+/// Records the events of a client's pointer and touch from now on.
 pub fn keep_events(world: &mut World, client: ClientIndex) -> Kept {
     let kept = Kept::default();
     let client = world.client(client);

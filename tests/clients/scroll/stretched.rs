@@ -1,4 +1,4 @@
-//! Views whose ends are stretched where content is missing, because their clients want that.
+//! Views with the option `stretched`: where content is missing, the last rows are stretched.
 
 use smithay::reexports::wayland_server::Resource as ServerResource;
 use wayland_client::Proxy as _;
@@ -6,7 +6,7 @@ use wayland_client::Proxy as _;
 use super::*;
 use crate::fixture::scroll::Options;
 
-/// A quarter of the view.
+/// Most missing rows that are filled: a quarter of the view.
 const MOST: i32 = VIEW.1 / 4;
 
 fn stretched() -> Stage {
@@ -17,13 +17,13 @@ fn stretched() -> Stage {
     stage
 }
 
-/// What is seen of the view, row by row.
+/// Visible rows of the view, from top to bottom.
 fn rows(stage: &Stage) -> Vec<i32> {
     (0..VIEW.1).map(|y| stage.row_at(y)).collect()
 }
 
-/// Whether rows of the document from `first` on are seen, of which those before `from` and those after `last` are not there: what
-/// is seen instead are the outermost three, mixed by the filter.
+/// Checks the visible rows, the topmost of which is document row `first`. Rows before `from` and after `last` are
+/// missing: the filter mixes the outermost three rows in their place.
 fn are_seen(stage: &Stage, first: i32, from: i32, last: i32) {
     let seen = rows(stage);
     for (row, seen) in (first..).zip(&seen) {
@@ -43,7 +43,7 @@ fn it_goes_on_by_a_quarter_of_the_view_and_then_waits_and_the_last_row_is_seen_m
     stage.run(Span::from_seconds(2));
     let waits = ROWS - VIEW.1 + MOST;
     are_seen(&stage, waits, 0, ROWS - 1);
-    // What comes is seen where it belongs, and it goes on.
+    // New content is shown at its place, and the glide goes on.
     stage.render(300, 400);
     stage.run(Span::from_millis(200));
     assert!(stage.row_at(0) > waits);

@@ -1,27 +1,26 @@
-//! A client that renders what is wanted, and sleeps: how often it is woken, and what is seen meanwhile.
+//! A client that renders the wanted rows and then sleeps: how often it is woken, and whether rows are blank.
 
 use super::*;
 use crate::fixture::scroll::Scrolled;
 use upbeat_timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION};
 use upbeat_timing::scroll::SupplySettings;
 
-/// Rows of a long document; a row's colour still says which it is.
+/// Rows of a long document; the colour of a row is still its number.
 const LONG: i32 = 1_000_000;
 
-/// What came of a run.
 #[derive(Debug)]
 struct Run {
     renders: usize,
     /// Events that woke the client.
     events: usize,
     blank: usize,
-    /// Refreshes from the first that moved to the last, and how many of them showed it elsewhere than the one before.
+    /// Refreshes from the first to the last motion, and how many of them moved the content.
     refreshes: i64,
     moved: usize,
 }
 
-/// Fingers that pull at `speed` (pixels per second, the sign is the direction) for so long, and a client that takes `render` for
-/// what is wanted of it.
+/// Scrolls at `speed` (pixels per second, signed) for `lasting`, with a client that takes `render` for each wanted
+/// range.
 fn run(speed: f64, lasting: Span, render: Span) -> Run {
     let mut stage = Stage::new();
     stage.view.set_document(0, 0, VIEW.0, LONG);
@@ -94,7 +93,7 @@ fn the_views_of_a_client_share_what_it_may_have_rendered() {
     let (other, _) = client.subsurface(&stage.window.surface);
     let view = client.view(&other);
     stage.rest();
-    assert_eq!(budgets(&mut stage), [16_000, 8_000], "the new one begins with its half");
+    assert_eq!(budgets(&mut stage), [16_000, 8_000], "the new view begins with half of the budget");
     stage.scroll_to(100, Behavior::Jump);
     stage.rest();
     assert_eq!(budgets(&mut stage), [16_000, 8_000, 8_000]);
@@ -102,7 +101,7 @@ fn the_views_of_a_client_share_what_it_may_have_rendered() {
     stage.scroll_to(0, Behavior::Jump);
     stage.rest();
     assert_eq!(budgets(&mut stage), [16_000, 8_000, 8_000, 16_000]);
-    // Another client's are nobody's loss.
+    // A view of another client does not reduce this budget.
     let (another, window) = stage.world.open_filled("another", VIEW, RED);
     let of_another = stage.world.client(another).view(&window.surface);
     stage.scroll_to(50, Behavior::Jump);

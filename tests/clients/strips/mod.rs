@@ -1,4 +1,4 @@
-//! Windows in columns: where they open, who is stretched until it answers, where the focus goes, and what is on no strip.
+//! Windows in columns: where they open, stretching until the client answers, focus, and windows outside the strip.
 
 mod tabs;
 pub mod together;
@@ -13,7 +13,7 @@ use crate::fixture::{
 };
 
 const GAP: i32 = 8;
-/// Half of the screen: with gaps two of them fill it.
+/// Size of a half-width column: two of them and the gaps fill the screen.
 const HALF: (i32, i32) = ((OUTPUT.0 - 3 * GAP) / 2, OUTPUT.1 - 2 * GAP);
 const SECOND: i32 = HALF.0 + 2 * GAP;
 
@@ -23,14 +23,14 @@ fn world() -> World {
     world
 }
 
-/// Opens a window that is as large as it is asked to be.
+/// Opens a window whose client draws the configured size.
 fn open(world: &mut World, title: &str) -> (ClientIndex, Toplevel) {
     let opened = world.open_as_asked(title);
     world.turn();
     opened
 }
 
-/// Has a client draw what it was asked for last. Returns whether it was asked for anything.
+/// The client draws the newest configured size. Returns that size, or `None` without a new configure.
 fn answer(world: &mut World, (client, window): &(ClientIndex, Toplevel)) -> Option<(i32, i32)> {
     let size = world.client(*client).answer_newest()?;
     world.client(*client).show(&window.surface, size.0, size.1);
@@ -62,9 +62,9 @@ fn left(world: &World, title: &str) -> i32 {
 fn windows_open_beside_each_other_at_the_size_that_they_have_there_and_the_view_moves_as_far_as_it_must() {
     let mut world = world();
     let first = open(&mut world, "a");
-    assert_eq!(rect(&world, "a"), (GAP, GAP, HALF.0, HALF.1), "it was told before it drew anything");
+    assert_eq!(rect(&world, "a"), (GAP, GAP, HALF.0, HALF.1), "it got its size before it drew");
     let more = world.client(first.0).answer_newest();
-    assert!(more.is_none_or(|size| size == HALF), "and is told nothing more but that it has the focus: {more:?}");
+    assert!(more.is_none_or(|size| size == HALF), "later configures only say that it has the focus: {more:?}");
     let states = |world: &mut World, client| {
         let events = world.client(client).take_events();
         events.into_iter().find_map(|event| match event {
@@ -97,7 +97,7 @@ fn closing_a_window_restores_focus_and_view() {
     press(&mut world, KEY_LEFT);
     let before = ["a", "b", "c"].map(|title| left(&world, title));
     let (client, window) = open(&mut world, "new");
-    assert_eq!((left(&world, "a"), left(&world, "new")), (GAP, SECOND), "it opens right of the one with the focus");
+    assert_eq!((left(&world, "a"), left(&world, "new")), (GAP, SECOND), "it opens right of the focused column");
     window.toplevel.destroy();
     window.xdg.destroy();
     world.settle();
@@ -120,7 +120,7 @@ fn a_dialog_floats_above_the_columns_whoever_of_them_is_raised() {
     world.turn();
     let (x, y, width, height) = rect(&world, "dialog");
     assert_eq!((width, height), (800, 200), "as large as it wants to be");
-    assert!(x + width > SECOND, "it lies before both");
+    assert!(x + width > SECOND, "it overlaps both columns");
     assert_eq!(world.focused().as_deref(), Some("dialog"));
     press_shifted(&mut world, KEY_V);
     press(&mut world, KEY_RIGHT);
@@ -166,7 +166,7 @@ fn a_column_shows_one_of_its_windows_at_a_time_and_the_others_may_rest() {
     assert!(!world.state.shell.is_visible(id));
     let is_told = |event: &Event| matches!(event, Event::ToplevelConfigure { states, .. } if states.contains(&(State::Suspended as u32)));
     assert!(world.client(a.0).take_events().iter().any(is_told));
-    // Whoever is chosen is seen.
+    // The chosen window scrolls into view.
     world.chord(&[KEY_LEFT_ALT], KEY_TAB);
     assert_eq!(world.focused().as_deref(), Some("a"));
     assert!(world.state.shell.is_visible(id));
@@ -221,7 +221,7 @@ fn a_window_is_taken_out_of_its_column_by_hand_and_put_back_by_key() {
     world.key(KEY_LEFT_SUPER, true);
     world.button(BUTTON_LEFT, true);
     world.turn();
-    assert_eq!(left(&world, "b"), GAP, "the others close up");
+    assert_eq!(left(&world, "b"), GAP, "the other columns close up");
     world.point(300.0, 150.0);
     world.latch();
     assert_eq!((rect(&world, "a").0, rect(&world, "a").1), (GAP + 200, GAP + 50));
@@ -231,7 +231,7 @@ fn a_window_is_taken_out_of_its_column_by_hand_and_put_back_by_key() {
     assert_eq!(rect(&world, "a").0, GAP + 200);
     press(&mut world, KEY_V);
     assert_eq!((left(&world, "a"), left(&world, "b")), (GAP, SECOND));
-    // Its own title bar does not take it out.
+    // A move that its client starts (from its title bar) does not take the window out of its column.
     world.point(100.0, 100.0);
     world.button(BUTTON_LEFT, true);
     let serial = world.client(a.0).press_serial();
@@ -241,7 +241,7 @@ fn a_window_is_taken_out_of_its_column_by_hand_and_put_back_by_key() {
     assert!(world.state.shell.drag().is_none());
 }
 
-/// The number of the workspace that a window is on, and the name of its output.
+/// Number of the window's workspace, and the name of its output.
 fn whereabouts(world: &World, title: &str) -> (u8, String) {
     let place = world.state.shell.workspaces().place(world.window(title).id).unwrap();
     (place.number.get(), world.state.shell.workspaces().name(place.screen).unwrap().to_owned())
@@ -253,7 +253,7 @@ fn act(world: &mut World, action: &str) {
     world.turn();
 }
 
-/// "a", and a column of "b" above "c" that is three quarters wide, and has the focus.
+/// "a", and a column of "b" above "c" that is three quarters wide and has the focus.
 fn with_column(world: &mut World) -> Vec<(ClientIndex, Toplevel)> {
     let windows = ["a", "b", "c"].map(|title| open(world, title));
     press(world, KEY_COMMA);
@@ -306,7 +306,7 @@ fn column_to_workspace_takes_tabs_dialogs_and_a_window_that_floats_alone() {
     world.client(windows[1].0).show(&dialog.surface, 200, 100);
     world.settle();
     world.turn();
-    // The dialog floats: it is in no column, and goes with its family alone.
+    // The dialog floats: it is in no column, and moves with its parent only.
     assert_eq!(world.focused().as_deref(), Some("dialog"));
     act(&mut world, "column-to-workspace 3");
     assert_eq!(["b", "dialog", "c"].map(|title| whereabouts(&world, title).0), [3, 3, 1]);
@@ -322,7 +322,7 @@ fn column_to_workspace_takes_tabs_dialogs_and_a_window_that_floats_alone() {
     act(&mut world, "workspace 4");
     assert_eq!(["b", "c", "dialog"].map(|title| whereabouts(&world, title).0), [4, 4, 4]);
     let seen = world.state.shell.visible_windows().filter_map(|window| window.title());
-    assert_eq!(seen.collect::<Vec<_>>(), ["b", "dialog"], "it has tabs, of which one is seen");
+    assert_eq!(seen.collect::<Vec<_>>(), ["b", "dialog"], "it has tabs, and one window is visible");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn column_becomes_windows_that_float_where_there_are_no_columns() {
     windows.iter().for_each(|window| _ = answer(&mut world, window));
     assert_eq!(["b", "c"].map(|title| whereabouts(&world, title).0), [2, 2]);
     assert!(["b", "c"].iter().all(|title| !world.state.shell.is_tile(world.window(title).id)));
-    // A window that floats is a column of itself.
+    // A floating window counts as a column of its own.
     act(&mut world, "column-to-workspace 1");
     assert_eq!(["b", "c"].map(|title| whereabouts(&world, title).0), [2, 1]);
 }

@@ -1,15 +1,15 @@
-//! Titles above a column of which one window is seen at a time.
+//! Tabs above a column that shows one of its windows at a time.
 
 use super::{GAP, HALF, answer, open, press, press_shifted, rect};
 use crate::fixture::{BUTTON_LEFT, Event, KEY_COMMA, KEY_LEFT_SUPER, KEY_T, KEY_W, World};
 use upbeat::input::InputEvent;
 use upbeat::shell::strips::{self, Mode, TITLES};
 
-/// In the middle of the titles of two windows.
+/// Centres of the tabs of two windows.
 const LEFT: (i32, i32) = (GAP + HALF.0 / 4, GAP + TITLES / 2);
 const RIGHT: (i32, i32) = (GAP + HALF.0 * 3 / 4, GAP + TITLES / 2);
 
-/// Two windows in a column with tabs: "a", and "b", which is seen.
+/// Two windows in a tabbed column: "a", and "b", which is visible.
 fn tabbed() -> (World, [(crate::fixture::ClientIndex, crate::fixture::Toplevel); 2]) {
     let mut world = World::lit();
     world.state.outputs.set_background([0.0; 3]);
@@ -26,7 +26,7 @@ fn is_lit(world: &World, (x, y): (i32, i32)) -> bool {
     world.pixel(x, y) & 0x00ff_ffff != 0
 }
 
-/// How much is written in a title.
+/// Number of text pixels in a tab.
 fn ink(world: &World, (x, y): (i32, i32)) -> usize {
     let picture = world.picture();
     let at = |x: i32, y: i32| picture.pixels[(y * picture.width + x) as usize];
@@ -56,7 +56,7 @@ fn tabs_have_titles_which_say_whose_the_focus_is_and_follow_their_windows() {
     world.rest();
     assert_eq!(colours(&world), [before[1], before[0]]);
 
-    // Below each other they have none, and neither have windows that float.
+    // Stacked rows have no tabs, and neither have floating windows.
     press(&mut world, KEY_W);
     windows.iter().for_each(|window| _ = answer(&mut world, window));
     world.rest();
@@ -91,7 +91,7 @@ fn a_press_on_a_title_chooses_its_window_and_the_middle_button_closes_it() {
     world.button(0x112, true);
     world.button(0x112, false);
     assert!(world.client(windows[0].0).take_events().iter().any(|event| matches!(event, Event::Close)));
-    // Nothing is taken where no title is seen.
+    // A press has no effect where no tab is visible.
     world.chord(&[KEY_LEFT_SUPER], crate::fixture::KEY_O);
     world.turn();
     assert_eq!(world.state.shell.title_at((f64::from(LEFT.0), f64::from(LEFT.1)).into()), None);

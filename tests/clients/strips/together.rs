@@ -1,4 +1,4 @@
-//! What changes in one frame, and what bad clients do to others.
+//! Resizes of several columns in one frame, and clients that disturb the layout.
 
 use upbeat::render::Renderer;
 use upbeat::shell::effects::{Effects, Mark};
@@ -8,7 +8,6 @@ use super::{GAP, HALF, SECOND, answer, left, open, press, rect, world};
 use crate::fixture::content::{BLUE, GREEN, RED};
 use crate::fixture::{KEY_COMMA, KEY_LEFT, KEY_LEFT_SUPER, OUTPUT, World};
 
-/// The key R.
 const KEY_R: u32 = 19;
 
 #[test]
@@ -23,7 +22,7 @@ fn windows_that_are_resized_together_change_in_one_frame_whoever_has_answered() 
     world.rest();
     let (inner, outer) = (SECOND + 20, OUTPUT.0 - GAP - 10);
     assert_eq!([GAP + 10, inner, outer].map(|x| world.pixel(x, 300)), [RED, GREEN, GREEN]);
-    // The second one becomes wider; one frame later all of it is there, and neither has said anything.
+    // The second column becomes wider. One frame later all windows have their new places, before any client answered.
     world.chord(&[KEY_LEFT_SUPER], KEY_R);
     let frames = world.state.outputs.states().next().unwrap().records().iter().count();
     world.rest();
@@ -34,7 +33,7 @@ fn windows_that_are_resized_together_change_in_one_frame_whoever_has_answered() 
         [GREEN, GREEN, 0, RED]
     );
     assert_eq!(world.state.outputs.states().next().unwrap().records().iter().count(), frames + 1);
-    // The answer comes, and nothing moves.
+    // The client answers, and no window moves.
     let (client, window) = &clients[1];
     let size = world.client(*client).answer_newest().unwrap();
     assert_eq!(size, (wider.2, wider.3));
@@ -84,13 +83,13 @@ fn a_client_that_changes_its_limits_in_a_loop_is_arranged_once_in_a_turn() {
     assert_eq!((rect(&world, "a").2, rect(&world, "b").2), (3000, HALF.0));
 }
 
-/// Columns beside the one that is arranged in every turn.
+/// Columns beside the column that asks for another width in every turn.
 const MANY: usize = 60;
-/// Turns in which a client wants another width.
+/// Turns in which a client asks for another width.
 pub const TURNS: u64 = 300;
 
-/// How many arrangements there are while a client wants another width in each of [`TURNS`] turns. By the system's clock: the
-/// pause between two arrangements follows from the time that one takes.
+/// Number of layout passes while a client asks for another width in each of [`TURNS`] turns. In real time, because the
+/// pause between two passes follows from the time that a pass takes.
 pub fn arrangements_of_changing_wishes() -> u64 {
     let mut world = World::in_real_time(Renderer::pixman().unwrap());
     strips::set_mode(&mut world.state, Mode::Strip);
@@ -106,7 +105,7 @@ pub fn arrangements_of_changing_wishes() -> u64 {
     }
     let arrangements = world.state.shell.strips().arrangements() - before;
     assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
-    world.until("the newest wish", |world| rect(world, "a").2 == 901);
+    world.until("the newest requested width", |world| rect(world, "a").2 == 901);
     arrangements
 }
 
@@ -146,7 +145,7 @@ fn a_column_of_windows_that_cannot_be_so_small_shows_one_of_them() {
     world.turn();
     press(&mut world, KEY_COMMA);
     let left = HALF.1 - TITLES;
-    assert_eq!((rect(&world, "a").3, rect(&world, "b").3), (left, left), "what their titles leave");
+    assert_eq!((rect(&world, "a").3, rect(&world, "b").3), (left, left), "the height that their tabs leave");
     let seen = |world: &World, title| world.state.shell.is_visible(world.window(title).id);
     assert!(!seen(&world, "a") && seen(&world, "b"));
     press(&mut world, KEY_LEFT);

@@ -1,4 +1,4 @@
-//! What fields say, and what is typed into them.
+//! Text fields: their state as the input method receives it, and text that it commits into them.
 
 use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_v3::{ChangeCause, ContentHint, ContentPurpose};
 
@@ -25,7 +25,7 @@ fn what_is_composed_and_written_reaches_the_field_with_what_it_has_said() {
     desk.method.delete_surrounding_text(2, 9);
     desk.method.commit_string("葉".to_owned());
     desk.method.commit(2);
-    assert_eq!(desk.writer(), ["delete 2 0", "commit 葉", "done 2"], "and no more goes than there is");
+    assert_eq!(desk.writer(), ["delete 2 0", "commit 葉", "done 2"], "no more is deleted than the text has");
     desk.field.disable();
     desk.field.commit();
     assert_eq!(desk.typist(), ["deactivate", "done"]);
@@ -56,15 +56,15 @@ fn a_second_input_method_is_unavailable_and_the_first_works_on() {
     let other = desk.world.connect();
     let second = method(&mut desk.world, other);
     assert_eq!(told(&mut desk.world, other), ["unavailable"]);
-    second.commit_string("from nobody".to_owned());
+    second.commit_string("from the second method".to_owned());
     second.commit(0);
     let _grab = super::grab(&mut desk.world, other, &second);
     super::popup(&mut desk.world, other, &second, (20, 10), RED);
-    assert!(told(&mut desk.world, other).is_empty(), "it is told nothing else");
+    assert!(told(&mut desk.world, other).is_empty(), "it gets no other event");
     assert!(desk.writer().is_empty());
     desk.world.kill(other);
     assert_eq!(desk.types("x", 1), ["commit x", "done 1"]);
-    // One that is the same client's is no other case.
+    // A second input method of the same client is unavailable too.
     let _again = method(&mut desk.world, desk.typist);
     assert_eq!(desk.typist(), ["unavailable"]);
     desk.world.kill(desk.typist);
@@ -76,7 +76,7 @@ fn a_second_input_method_is_unavailable_and_the_first_works_on() {
 #[test]
 fn what_was_meant_for_one_field_is_not_typed_into_the_next() {
     let mut desk = Desk::new();
-    // The typist has heard of this field alone (1), and the user goes elsewhere.
+    // The input method knows the first field alone (serial 1) when the user goes to another field.
     let (chat, _) = desk.world.open("chat", 200, 100);
     let other = field(&mut desk.world, chat, "");
     other.enable();
@@ -93,7 +93,7 @@ fn what_was_meant_for_one_field_is_not_typed_into_the_next() {
     assert!(told(&mut desk.world, chat).is_empty());
     desk.types("hello", 3);
     assert_eq!(told(&mut desk.world, chat), ["commit hello", "done 1"]);
-    // What it has not heard of the same field is no reason to lose what it typed.
+    // Text is not lost if the input method does not know the newest state of the same field.
     other.set_surrounding_text("hello".to_owned(), 5, 5);
     other.commit();
     pass(&mut desk.world);
@@ -108,7 +108,7 @@ fn fields_follow_the_keyboard_and_all_of_a_client_hear_of_it() {
     assert_eq!(desk.writer(), ["second enter"]);
     second.enable();
     second.commit();
-    assert!(desk.typist().is_empty(), "another one is typed into");
+    assert!(desk.typist().is_empty(), "another field has the focus");
     assert_eq!(desk.types("a", 1), ["second done 1", "commit a", "done 1"]);
     desk.field.disable();
     desk.field.commit();
@@ -148,7 +148,7 @@ fn a_field_that_is_enabled_again_begins_anew() {
 #[test]
 fn a_click_of_gtk_3_into_its_field_does_not_end_what_is_composed_after_it() {
     let mut desk = Desk::new();
-    // Without a commit: that comes when the caret moves.
+    // Without a commit, because GTK 3 commits only when the caret moves.
     desk.field.enable();
     assert_eq!(desk.types("n", 1), ["commit n", "done 1"]);
     desk.field.set_cursor_rectangle(24, 28, 0, 30);
@@ -242,7 +242,7 @@ fn commits_of_a_focused_field_are_answered_once_in_a_turn_with_the_newest_number
     let (other, _) = world.open("other", 200, 100);
     told(&mut world, writer);
     field.commit();
-    assert!(told(&mut world, writer).is_empty(), "it was left");
+    assert!(told(&mut world, writer).is_empty(), "the field was left");
     world.kill(other);
 }
 

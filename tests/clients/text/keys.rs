@@ -1,4 +1,4 @@
-//! Keys that go to the input method, and those that it types.
+//! Keys that a keyboard grab sends to the input method, and keys that the input method types.
 
 use upbeat::input::KeyboardId;
 use upbeat_timing::time::Span;
@@ -36,7 +36,7 @@ fn keys_go_to_the_input_method_while_a_field_is_typed_into_and_to_nobody_else() 
     assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, true)]);
     desk.enable();
     desk.world.key(KEY_A, false);
-    assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, false)], "who has seen it go down sees it come up");
+    assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, false)], "the client that got the press gets the release");
     assert!(desk.typist().is_empty());
 }
 
@@ -55,7 +55,7 @@ fn what_the_input_method_types_reaches_the_client_and_not_its_own_grab() {
     let keyboard = virtual_keyboard(&mut desk.world, desk.typist);
     let _grab = grab(&mut desk.world, desk.typist, &desk.method);
     desk.typist();
-    // With the session's keymap it hands keys on: nobody is sent another keymap for that.
+    // With the session's keymap it forwards keys: no client receives another keymap for that.
     give_keymap(&keyboard, &keymap("us"));
     desk.world.settle();
     desk.world.client(desk.writer).take_events();
@@ -72,7 +72,7 @@ fn what_the_input_method_types_reaches_the_client_and_not_its_own_grab() {
     assert!(events.iter().any(|event| matches!(event, Event::Modifiers { depressed: 1 })), "{events:?}");
     assert_eq!(strokes(events), [(KEY_A, true), (KEY_A, false)]);
     assert_eq!(desk.typist(), ["key 42 down", "modifiers 1", "key 30 down", "key 30 up"]);
-    // With one of its own they are keys like those of any keyboard, but for the grab.
+    // With a keymap of its own, its keys are like the keys of any keyboard, except that the grab does not get them.
     give_keymap(&keyboard, &keymap("fr"));
     keyboard.key(0, KEY_F, 1);
     keyboard.key(0, KEY_F, 0);
@@ -114,13 +114,13 @@ fn nobody_holds_the_keyboard_after_it_died() {
     pass(&mut desk.world);
     let events = desk.world.client(desk.writer).take_events();
     assert!(events.iter().any(|event| matches!(event, Event::Modifiers { depressed: 1 })), "{events:?}");
-    assert_eq!(strokes(events), [(KEY_A, false)], "what it held is released");
+    assert_eq!(strokes(events), [(KEY_A, false)], "its held keys are released");
     desk.world.key(KEY_A, false);
     desk.world.key(KEY_LEFT_SHIFT, false);
     pass(&mut desk.world);
     let events = desk.world.client(desk.writer).take_events();
     assert!(events.iter().any(|event| matches!(event, Event::Modifiers { depressed: 0 })), "{events:?}");
-    assert!(strokes(events).is_empty(), "who was not told of the press is not told of the release");
+    assert!(strokes(events).is_empty(), "no release without a press");
     desk.world.key(KEY_A, true);
     desk.world.key(KEY_A, false);
     assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, true), (KEY_A, false)]);
@@ -137,7 +137,7 @@ fn a_grab_that_is_given_back_releases_what_was_made_of_its_keys() {
     keyboard.key(0, KEY_A, 1);
     pass(&mut desk.world);
     desk.typist();
-    // A new one before the old one goes: as fcitx5 does.
+    // The second grab is created before the first is destroyed, as fcitx5 does.
     let second = grab(&mut desk.world, desk.typist, &desk.method);
     first.release();
     pass(&mut desk.world);
@@ -179,7 +179,7 @@ fn without_an_input_method_a_key_takes_the_way_it_took() {
     pass(&mut world);
     world.client(writer).take_events();
     let time = world.now();
-    // Not carried: what is sent is sent with the key itself.
+    // Without the world's `key`, because the events must be sent with the key itself.
     let key = upbeat::input::InputEvent::Key { time, keyboard: KeyboardId::Session, key: KEY_A, pressed: true };
     upbeat::input::handle(&mut world.state, key);
     world.flush();
@@ -187,7 +187,7 @@ fn without_an_input_method_a_key_takes_the_way_it_took() {
     assert_eq!(strokes(world.client(writer).take_events()), [(KEY_A, true)]);
 }
 
-/// How often a client, and the input method's grab, are told of a keymap.
+/// Number of keymaps that the client received, and that the grab of the input method received.
 fn told_of_keymaps(desk: &mut Desk) -> [usize; 2] {
     let grabs = desk.typist().iter().filter(|words| *words == "keymap").count();
     [keymaps(&desk.world.client(desk.writer).take_events()), grabs]
@@ -204,7 +204,7 @@ fn keys_that_are_made_anew_with_a_keymap_of_its_own_swap_no_keymaps() {
     let mut modifiers = Vec::new();
     for key in [KEY_A, KEY_F, KEY_A, KEY_F, KEY_A] {
         desk.world.key(KEY_LEFT_SHIFT, true);
-        // Once for all that is typed meanwhile, as input methods do.
+        // Modifiers are set once for all following keys, as input methods do.
         keyboard.modifiers(1, 0, 0, 0);
         desk.world.key(key, true);
         give_keymap(&keyboard, &keymap("fr"));
@@ -226,7 +226,7 @@ fn keys_that_are_made_anew_with_a_keymap_of_its_own_swap_no_keymaps() {
     }
     let both = |key| [(key, true), (key, false)];
     assert_eq!(typed, [KEY_A, KEY_F, KEY_A, KEY_F, KEY_A].map(both).concat());
-    assert_eq!(modifiers, [Some(1), Some(0)].repeat(5), "what it set stays while the other keyboard is used");
+    assert_eq!(modifiers, [Some(1), Some(0)].repeat(5), "its modifiers stay while the other keyboard is used");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn who_is_typed_into_next_knows_the_keymap_of_what_is_typed() {
     keyboard.key(0, KEY_A, 0);
     pass(&mut desk.world);
     desk.world.client(desk.writer).take_events();
-    // The session's keyboard is used, and nobody but the input method hears of it.
+    // A key of the session's keyboard reaches the input method only.
     desk.world.key(KEY_LEFT_SHIFT, true);
     assert_eq!(told_of_keymaps(&mut desk), [0, 1], "the grab has keys of another keyboard than last");
     desk.field.disable();
@@ -279,8 +279,8 @@ fn an_input_method_that_hangs_loses_the_keys_until_it_reads_again() {
     pass(&mut desk.world);
     let events = desk.world.client(desk.writer).take_events();
     let told = |event: &&Event| matches!(event, Event::Told(words) if words.starts_with("done"));
-    assert_eq!(events.iter().filter(told).count(), 1, "nothing is shown of what was being composed: {events:?}");
-    assert_eq!(strokes(events), [(KEY_A, true), (KEY_F, false)], "what it held is released");
+    assert_eq!(events.iter().filter(told).count(), 1, "the preedit is cleared: {events:?}");
+    assert_eq!(strokes(events), [(KEY_A, true), (KEY_F, false)], "its held keys are released");
     desk.world.key(KEY_F, false);
     desk.world.key(KEY_A, false);
     assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, false)]);
@@ -299,7 +299,7 @@ fn an_input_method_that_thinks_for_long_keeps_the_keys() {
     for _ in 0..4 {
         desk.world.key(KEY_A, true);
         desk.world.key(KEY_A, false);
-        // It reads, and eats what it has read.
+        // The input method reads the keys and forwards none.
         assert_eq!(desk.typist(), ["key 30 down", "key 30 up"]);
         desk.world.run_for(Span::from_millis(1500), &mut |_| None);
     }

@@ -1,4 +1,4 @@
-//! Fields of text, and input methods that type into them.
+//! Text fields (`zwp_text_input_v3`), and input methods (`zwp_input_method_v2`) that type into them.
 
 mod fields;
 mod keys;
@@ -22,7 +22,7 @@ use crate::fixture::{ClientIndex, Event, World};
 
 silent!(ZwpTextInputManagerV3, ZwpInputMethodManagerV2);
 
-/// What a field is called where several are told something.
+/// Prefix of a field's events, where a test has several fields.
 #[derive(Clone, Debug)]
 pub struct Name(&'static str);
 
@@ -119,14 +119,14 @@ impl Dispatch<ZwpInputPopupSurfaceV2, ()> for Data {
     }
 }
 
-/// A field of `client`, which is called `name` in what it is told.
+/// A text field of `client`; `name` is the prefix of its events.
 pub fn field(world: &mut World, client: ClientIndex, name: &'static str) -> ZwpTextInputV3 {
     let client = world.client(client);
     let manager = client.bind::<ZwpTextInputManagerV3>();
     manager.get_text_input(&client.globals().seat.clone(), &client.handle(), Name(name))
 }
 
-/// `client` wants to be the input method.
+/// `client` asks to be the input method.
 pub fn method(world: &mut World, client: ClientIndex) -> ZwpInputMethodV2 {
     let client = world.client(client);
     let manager = client.bind::<ZwpInputMethodManagerV2>();
@@ -153,21 +153,21 @@ fn popup(
     (surface, popup)
 }
 
-/// Lets a turn pass.
+/// Runs a turn of the loop.
 fn pass(world: &mut World) {
     world.settle();
     world.turn();
     world.settle();
 }
 
-/// What `client` was told since the last call.
+/// Text and input method events of `client` since the last call, as words.
 pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     pass(world);
     let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
-/// A window with a field that is typed into, and a client that is the input method.
+/// A window with an enabled text field, and a client that is the input method.
 struct Desk {
     world: World,
     writer: ClientIndex,

@@ -1,4 +1,4 @@
-//! What the input method shows at the caret, and its keyboard on the screen.
+//! Popups of the input method at the caret, and on-screen keyboards.
 
 use upbeat::input::InputEvent;
 use upbeat_timing::time::Span;
@@ -30,7 +30,7 @@ fn shows(world: &mut World, (x, y): (i32, i32), colour: Colour) -> bool {
     world.pixel(x, y) == colour
 }
 
-/// Whether the popup is seen with its corner there, and not beyond.
+/// Checks that the top left corner of the popup lies at this point.
 #[track_caller]
 fn is_at(desk: &mut Desk, (x, y): (i32, i32)) {
     assert!(shows(&mut desk.world, (x, y), RED) && shows(&mut desk.world, (x + SIZE.0 - 1, y + SIZE.1 - 1), RED));
@@ -110,7 +110,7 @@ fn a_popup_comes_and_goes_in_any_order() {
     assert!(object.is_alive());
 }
 
-/// A keyboard at the lower edge.
+/// A keyboard layer surface at the lower edge.
 fn keyboard(world: &mut World, client: ClientIndex) -> LayerSurface {
     world.pin(client, Layer::Top, GREEN, |layer| {
         layer.set_size(0, 100);
@@ -155,15 +155,15 @@ fn the_keyboard_of_the_input_method_lies_above_a_lock_and_no_other_layer_does() 
     assert!(touch(&mut desk.world, desk.typist, low));
     assert!(!touch(&mut desk.world, other, (10, 10)));
     assert!(touch(&mut desk.world, locker.client, (10, 10)));
-    // Who is the input method no more has no place there.
+    // A client that is no longer the input method is not shown above the lock.
     desk.method.destroy();
     assert!(shows(&mut desk.world, low, BLUE));
     assert!(!touch(&mut desk.world, desk.typist, low));
     let _method = method(&mut desk.world, other);
-    assert!(shows(&mut desk.world, (300, 10), BLUE), "nor the next one anything that is no keyboard");
+    assert!(shows(&mut desk.world, (300, 10), BLUE), "only keyboards of an input method are shown above a lock");
     keyboard(&mut desk.world, other);
-    // Below it the room is kept free that the first one had.
-    assert!(shows(&mut desk.world, (10, OUTPUT.1 - 110), GREEN), "but a keyboard");
+    // It lies above the exclusive zone that the first keyboard still has.
+    assert!(shows(&mut desk.world, (10, OUTPUT.1 - 110), GREEN), "a keyboard is shown");
     assert_eq!(told(&mut desk.world, other).len(), 0);
 }
 
@@ -196,13 +196,13 @@ fn the_input_method_covers_no_upper_half_of_a_lock_and_takes_no_keys_from_it() {
     desk.world.key(KEY_A, false);
     let is_key = |event: &Event| matches!(event, Event::Key { .. });
     assert!(desk.world.client(locker.client).take_events().iter().any(is_key), "the keyboard is the locker's");
-    // What hangs on it counts.
+    // Its subsurfaces are limited too.
     let (above, place) = desk.world.client(typist).subsurface(&layer.surface);
     place.set_position(0, -20);
     desk.world.client(typist).draw(&above, 2, (20, 10), GREEN);
     above.commit();
     layer.surface.commit();
-    assert!(shows(&mut desk.world, (10, half), BLUE), "it is not seen at all");
+    assert!(shows(&mut desk.world, (10, half), BLUE), "it is hidden as a whole");
     assert!(!touch(&mut desk.world, typist, (10, half)));
     place.set_position(0, 20);
     layer.surface.commit();
@@ -240,7 +240,7 @@ fn popup_follows_a_caret_while_nothing_else_happens() {
     let mut desk = desk_at((50, 60), (10, 20, 2, 12));
     popup(&mut desk.world, desk.typist, &desk.method, SIZE, RED);
     is_at(&mut desk, (60, 92));
-    // What clients read would wake the session of the test.
+    // Both clients stop reading, because a client that reads would wake the test's session.
     for client in [desk.writer, desk.typist] {
         desk.world.client(client).is_stopped = true;
     }

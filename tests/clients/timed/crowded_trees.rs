@@ -1,11 +1,11 @@
-//! CPU time of a commit that moves one of very many parts.
+//! CPU time of a commit that moves one of very many subsurfaces.
 
 use crate::crowded_trees::moving;
 use crate::timed_figure::Noise;
 
-/// A commit that moves one of a thousand parts may take so many times what one takes that moves the only one: Smithay copies
-/// lists of children, which makes 10 to 15. When all parts were looked at it took more than 170 times as long where they are
-/// synchronised, and 46 times where they are not.
+/// Allowed cost of moving one of a thousand subsurfaces, as a multiple of moving an only subsurface. Smithay copies
+/// lists of children, which makes 10 to 15. A walk over all subsurfaces made it more than 170 if they were
+/// synchronised, and 46 if they were not.
 const MOST: u32 = 26;
 
 #[test]

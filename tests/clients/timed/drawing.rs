@@ -1,4 +1,4 @@
-//! Time that a session takes for a turn while no renderer has a context.
+//! Duration of a turn while no renderer has a context.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ const LONGEST_TURN: Duration = Duration::from_millis(500);
 fn main_thread_does_not_wait_for_a_context() {
     let noise = Noise::begin();
     let Some((mut world, client, window)) = by_gles_alone() else { return };
-    // The sixth loss in a row is the first with a wait that people notice.
+    // The sixth loss in a row is the first after which the retry waits for a noticeable time.
     disturb(&world, Fault::Dead { contexts: 8, frames: 0 });
     show(&mut world, client, &window, 2, BLUE);
     world.until("darkness", |world| is_dark(world));

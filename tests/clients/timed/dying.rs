@@ -1,4 +1,4 @@
-//! CPU time that the death of a client takes.
+//! CPU time to clean up after a client that disconnects.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::fixture::{ClientIndex, World};
 use crate::timed::cpu;
 use crate::timed_figure::Noise;
 
-/// What a client makes one of.
+/// Creates one object for a client.
 type Make = fn(&mut World, ClientIndex);
 
 const MAKES: &[(Kind, Make)] = &[
@@ -32,7 +32,8 @@ const MAKES: &[(Kind, Make)] = &[
     }),
 ];
 
-/// How long the thread is busy with the death of a client with `count` things: at the end itself, and in each turn that follows.
+/// CPU time of the disconnection of a client with `count` objects: at the disconnection itself, and in each turn that
+/// follows.
 fn death(make: Make, count: u32) -> (Duration, Vec<Duration>) {
     let mut world = World::new();
     let client = world.connect();
@@ -59,7 +60,6 @@ fn death(make: Make, count: u32) -> (Duration, Vec<Duration>) {
     (end, turns)
 }
 
-/// All of it.
 fn whole((end, turns): (Duration, Vec<Duration>)) -> Duration {
     end + turns.iter().sum::<Duration>()
 }
@@ -70,7 +70,7 @@ fn the_death_of_a_client_takes_as_long_as_it_has_things_and_no_longer() {
     let noise = Noise::begin();
     let (mut keeps, mut figures) = (true, Vec::new());
     for (kind, make) in MAKES.iter().filter(|(kind, _)| matches!(kind, Kind::Surfaces | Kind::Subsurfaces)) {
-        // Lists that are walked for each of the things take sixteen times as long for four times as many.
+        // If a list is walked for each object, four times as many objects take sixteen times as long.
         let count = kind.most() / 4;
         let quickest = |count| (0..3).map(|_| whole(death(*make, count))).min().unwrap();
         let (few, many) = (quickest(count / 4), quickest(count));

@@ -1,4 +1,4 @@
-//! What is looked at in every turn, whatever happens: it does not grow with what clients have times what is seen.
+//! Work of each turn: it must not grow with the product of client objects and visible surfaces.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use crate::recordings::Camera;
 use crate::timed::cpu;
 use crate::timed_figure::Noise;
 
-/// Parts of a window that are all seen.
+/// Number of visible subsurfaces of a window.
 const PARTS: i32 = 400;
-/// What a client may have a few hundred of.
+/// Number of objects, of kinds of which a client may have a few hundred.
 const MANY: usize = 200;
-/// With many of a thing a turn may take so many times what it takes with one. Looking at all that is seen for each of them
-/// takes a hundred times as long.
+/// Allowed cost of a turn with [`MANY`] objects, as a multiple of a turn with one. A walk over all visible surfaces for
+/// each object makes it a hundred.
 const MOST: u32 = 10;
 
-/// A window with many parts, none of which takes input, and the pointer above it.
+/// A window with many subsurfaces, none of which takes input, and the pointer above it.
 fn crowded() -> (World, ClientIndex, Toplevel) {
     let mut world = World::lit();
     let (client, window) = world.open_filled("many", (400, 300), RED);
@@ -41,7 +41,7 @@ fn crowded() -> (World, ClientIndex, Toplevel) {
     (world, client, window)
 }
 
-/// What a turn takes in which nothing happens.
+/// CPU time of a turn in which nothing happens.
 fn turn(world: &mut World) -> Duration {
     world.rest();
     let turns = (0..20).map(|_| {
@@ -52,7 +52,7 @@ fn turn(world: &mut World) -> Duration {
     turns.min().unwrap()
 }
 
-/// Whether a turn takes about as long with many of what `make` makes as with one.
+/// Checks that a turn takes about as long with many objects from `make` as with one.
 #[track_caller]
 fn is_not_longer(world: &mut World, mut make: impl FnMut(&mut World)) {
     let noise = Noise::begin();
@@ -77,7 +77,7 @@ fn surfaces_that_keep_the_screen_on_and_that_nobody_sees() {
     });
 }
 
-/// What a turn takes in which the rules are looked up again, beside so many more surfaces that are told where devices will be.
+/// CPU time of a turn that looks the rules up again, after `more` surfaces with predicted input were added.
 fn looks_up(world: &mut World, client: ClientIndex, more: usize) -> Duration {
     for _ in 0..more {
         let surface = world.client(client).surface();
@@ -115,7 +115,7 @@ fn recordings_of_the_cursor_above_a_window() {
     });
 }
 
-/// What it takes when so many parts of a window are made and committed that was not committed itself.
+/// CPU time to create and commit `count` subsurfaces of a window that was not committed yet.
 fn early_parts(count: usize) -> Duration {
     let mut world = World::new();
     let client = world.connect();
@@ -138,7 +138,7 @@ fn early_parts(count: usize) -> Duration {
 #[test]
 #[ignore = "timed: ./up measure"]
 fn parts_of_a_window_that_are_committed_before_it_cost_as_much_as_they_are() {
-    // Where each has all others looked at, four times as many take sixteen times as long.
+    // If each subsurface walks over all the others, four times as many take sixteen times as long.
     let noise = Noise::begin();
     let quickest = |count| (0..3).map(|_| early_parts(count)).min().unwrap();
     let (few, many) = (quickest(250), quickest(1_000));

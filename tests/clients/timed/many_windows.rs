@@ -1,9 +1,9 @@
-//! CPU time of opening one window more.
+//! CPU time to open one more window.
 
 use crate::many_windows::{Opening, open_and_close};
 use crate::timed_figure::Noise;
 
-/// One more beside hundreds may take so many times what it takes beside tens.
+/// Allowed cost of one more window beside hundreds, as a multiple of its cost beside tens.
 const MOST: u32 = 12;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Figures of a session in one process with its clients: CPU time of the session's thread.
+//! Measurements of a session in one process with its clients: CPU time of the session's thread.
 
 use std::time::Duration;
 
@@ -12,7 +12,6 @@ mod each_turn;
 mod many_windows;
 mod strips;
 
-/// CPU time of this thread.
 pub fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -1,11 +1,11 @@
-//! Clients that make their tablet seat while a pen is on their window already.
+//! Clients that create their tablet seat while a pen is on their window already.
 
 use super::*;
 
-/// A button at the shaft (Linux event code).
+/// A button on the pen (Linux event code).
 pub(super) const BTN_STYLUS: u32 = 0x14b;
 
-/// A client whose window "a" a pen touches at (10, 20), and that has no tablet seat yet.
+/// A client without a tablet seat yet; a pen touches its window "a" at (10, 20).
 fn touched() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
     let mut world = World::new();
     world.plug_tablet(true);
@@ -19,7 +19,7 @@ fn touched() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
     (world, a, window, manager)
 }
 
-/// The pen does something at a point of the window "a".
+/// A pen event at a point of the window "a".
 pub(super) fn pen_at(world: &mut World, (x, y): (i32, i32), action: ToolAction) {
     let corner = world.window("a").rect().loc;
     world.pen((f64::from(corner.x + x), f64::from(corner.y + y)), action, Axes::default());
@@ -60,7 +60,7 @@ fn press_that_a_late_tablet_seat_is_told_of_moves_the_window() {
     let corner = world.window("a").rect().loc;
     window.toplevel._move(&world.client(a).globals().seat, serial);
     world.settle();
-    assert_eq!(told_to(&mut world, a), ["up", "away"], "a client does not see what drags its window");
+    assert_eq!(told_to(&mut world, a), ["up", "away"], "a client gets no motion of the pen that drags its window");
     pen_at(&mut world, (13, 24), ToolAction::Move);
     world.latch();
     assert_eq!(world.window("a").rect().loc, corner + Point::from((3, 4)), "it follows from the press");

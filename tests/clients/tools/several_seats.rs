@@ -1,4 +1,4 @@
-//! Clients with several tablet seats, or with one after another: each has objects of its own.
+//! Clients with several tablet seats, or with one seat after another: each seat has objects of its own.
 
 use wayland_client::backend::ObjectId;
 use wayland_client::protocol::wl_seat::WlSeat;
@@ -8,10 +8,10 @@ use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_device_v1::
 use super::late_seats::{BTN_STYLUS, pen_at};
 use super::*;
 
-/// What the client was told by the objects of its seats, as (object, what).
+/// Tablet events that the client received: object, event as words.
 type Heard = Vec<(ObjectId, String)>;
 
-/// A seat whose objects are told apart.
+/// User data of a seat whose events are recorded with their object.
 struct Numbered;
 
 impl Dispatch<ZwpTabletSeatV2, Numbered> for Data {
@@ -111,7 +111,7 @@ fn add_seat(world: &mut World, a: ClientIndex, manager: &ZwpTabletManagerV2, sea
     made
 }
 
-/// What each tool object was told since the last call, in the order in which they were made.
+/// Events of each tool object since the last call, in the order in which the objects were created.
 fn heard_by_tools(world: &mut World, a: ClientIndex) -> Vec<Vec<String>> {
     let data = &mut world.client(a).data;
     let heard: Heard = std::mem::take(&mut data.tablet_said);
@@ -176,7 +176,7 @@ fn tablet_seat_that_replaces_another_hears_a_held_button_once() {
     world.settle();
     add_seat(&mut world, a, &manager, &seat);
     let heard = heard_by_tools(&mut world, a);
-    assert!(heard[0].is_empty(), "its objects outlive a seat, and know already: {heard:?}");
+    assert!(heard[0].is_empty(), "its objects outlive a seat, and know the state: {heard:?}");
     assert_eq!(heard[1], ["serial 0 1", "near its tablet", "at 10 20", "button 331 1", "frame"]);
     world.client(a).data.tools[0].destroy();
     world.settle();
@@ -233,7 +233,7 @@ fn pen_that_is_a_pointer_releases_its_button_when_its_tablet_is_unplugged() {
 fn tablet_is_named_by_vendor_and_product() {
     let (mut world, a, _window, manager) = with_manager();
     let seat = world.client(a).globals().seat.clone();
-    // Product first, as Smithay's description has it.
+    // The product comes first, because Smithay's description has this order.
     let tablet = TabletDescriptor { name: "Slate".to_owned(), usb_id: Some((7, 5)), syspath: None };
     let time = world.now();
     world.input(InputEvent::Tablet { time, tablet, there: true });

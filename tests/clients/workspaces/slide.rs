@@ -1,4 +1,4 @@
-//! Another workspace glides in: every frame is right for its own time, and input counts at once.
+//! Animated workspace switches: each frame fits its display time, and input goes to the new workspace at once.
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::shell::animation::{Animations, GAP};
@@ -13,7 +13,7 @@ use super::{BLACK, LEFT, MIDDLE, lit, open, send, switch};
 use crate::fixture::content::{GREEN, RED};
 use crate::fixture::{KEY_1, KEY_2, OUTPUT, World};
 
-/// Long enough to look at.
+/// Long enough for several frames.
 const DURATION: Span = Span::from_millis(1_000);
 
 fn slides(ahead: u8) -> World {
@@ -31,8 +31,8 @@ fn slides_for(ahead: u8, duration: Span) -> World {
     world
 }
 
-/// Switches from a red window to a green one, and holds every frame against the time that it was made for; where workspaces
-/// lie below each other, too.
+/// Switches from a red window to a green window, and compares each frame with its display time. With `vertical`,
+/// workspaces lie below each other.
 fn slides_rightly(world: &mut World, vertical: bool) {
     open(world, "red", RED);
     send(world, KEY_2);
@@ -91,14 +91,14 @@ fn every_frame_of_a_slide_represents_its_own_display_time() {
 fn where_windows_are_columns_by_default_workspaces_lie_below_each_other() {
     let mut world = slides(0);
     strips::set_mode(&mut world.state, Mode::Strip);
-    // The edge around the one with the focus has another colour.
+    // Without the border, because the border of the focused window has another colour.
     world.state.shell.effects_mut().mark = None;
     slides_rightly(&mut world, true);
 }
 
 #[test]
 fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
-    // So that there is time to turn back.
+    // Long, so that there is time to turn back.
     let duration = Span::from_seconds(3);
     let mut world = slides_for(4, duration);
     open(&mut world, "red", RED);
@@ -125,7 +125,7 @@ fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
         })
         .collect();
     assert!(lefts.iter().filter(|(_, left)| *left < f64::from(LEFT)).count() > 5, "{lefts:?}");
-    // A row of workspaces in the duration is its pace; turning back it may be faster by as much.
+    // The usual velocity is one workspace in the duration; when it turns back it may be faster by as much.
     let pace = 2.5 * f64::from(OUTPUT.0) * (1.0 + GAP) / duration.as_seconds_f64();
     for pair in lefts.windows(2) {
         let (time, way) = (pair[1].0.since(pair[0].0).as_seconds_f64(), (pair[1].1 - pair[0].1).abs());

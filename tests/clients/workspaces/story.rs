@@ -1,4 +1,4 @@
-//! Whatever happens, in any order: nothing is lost, and the focus is on something that is seen.
+//! Random sequences of actions: no window is lost, and the focused window is always visible.
 
 use proptest::prelude::*;
 use upbeat::shell::spaces;
@@ -10,7 +10,6 @@ use crate::fixture::{
     ClientIndex, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_O, KEY_TAB, OUTPUT, Toplevel, World,
 };
 
-/// Something that is done.
 #[derive(Clone, Debug)]
 enum Step {
     Open,
@@ -24,7 +23,7 @@ enum Step {
     Plug(bool),
     NextWindow,
     Fullscreen(usize),
-    /// One of the keys for strips, with Super.
+    /// A key of [`STRIP_KEYS`] (by index) with Super.
     Key(usize, bool),
 }
 
@@ -49,7 +48,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A world in which anything is done.
+/// A world in which random actions are done.
 struct Story {
     world: World,
     windows: Vec<(ClientIndex, Toplevel)>,
@@ -123,7 +122,7 @@ impl Story {
             let place = shell.workspaces().place(window.id).expect("every window is on a workspace");
             assert!(shell.workspaces().screens().any(|(screen, _)| screen == place.screen), "that can be reached");
         }
-        assert!(shell.focused().is_none_or(|id| shell.is_visible(id)), "the focus is on something that is seen");
+        assert!(shell.focused().is_none_or(|id| shell.is_visible(id)), "the focused window is visible");
         let keyboard = self.world.state.input.keyboard().and_then(|keyboard| keyboard.current_focus());
         let heard = keyboard.and_then(|surface| shell.window_of(&surface)).map(|window| window.id);
         assert_eq!(heard, shell.focused(), "and it has the keyboard");
