@@ -1,5 +1,6 @@
-//! The book (`docs/`): every page is in its summary, every link leads somewhere, every excerpt is what stands in the file, and
-//! the pages of protocols are what their XML says. Where mdBook is installed, it is built.
+//! Checks of the book (`docs/`): every page is in its summary, every link has a target, every excerpt matches its file,
+//! and
+//! the protocol pages match their XML. If mdBook is installed, the book is built.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -12,29 +13,27 @@ use std::process::Command;
 
 use page::Page;
 
-/// Where the book lies in the repository.
 const BOOK: &str = "docs";
-/// Its table of contents.
 const SUMMARY: &str = "docs/SUMMARY.md";
-/// Folders of the repository whose files are named in text.
+/// Top-level folders; a path in backticks that starts with one of them must exist.
 const FOLDERS: [&str; 9] =
     ["src/", "crates/", "tests/", "examples/", "docs/", "protocols/", "config/", "benches/", CRATE];
-/// How the names of crates begin: their files are named without `crates/` and `src/`.
+/// Prefix of our crates' names: pages name their files without `crates/` and `src/`.
 const CRATE: &str = "upbeat-";
-/// Languages of blocks of code.
+/// Languages that a code block may have.
 const LANGUAGES: [&str; 10] = ["sh", "text", "c", "python", "rust", "toml", "json", "diff", "ini", "sql"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The Markdown files below `folder`, by their paths in the repository.
+/// The Markdown files below `folder`, as paths in the repository.
 fn markdown_below(folder: &str, into: &mut Vec<String>) {
     for entry in std::fs::read_dir(root().join(folder)).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{folder}/{name}");
-        // Caches are no part of the repository.
+        // Skip caches.
         if name.starts_with('.') {
             continue;
         }
@@ -46,7 +45,7 @@ fn markdown_below(folder: &str, into: &mut Vec<String>) {
     }
 }
 
-/// The pages of the book, the README and what is written beside the tests.
+/// The pages of the book, the README and the Markdown files beside the tests.
 fn pages() -> BTreeMap<String, Page> {
     let mut paths = vec!["README.md".to_owned()];
     for folder in [BOOK, "tests", "examples"] {
@@ -59,7 +58,7 @@ fn pages() -> BTreeMap<String, Page> {
     paths.into_iter().map(read).collect()
 }
 
-/// `docs/clients/../FIGURES.md` as `docs/FIGURES.md`; `None`: it leads out of the repository.
+/// Normalises `docs/clients/../FIGURES.md` to `docs/FIGURES.md`; `None` if the path leaves the repository.
 fn straight(path: &Path) -> Option<String> {
     let mut straight = PathBuf::new();
     for part in path.components() {
@@ -72,7 +71,7 @@ fn straight(path: &Path) -> Option<String> {
     Some(straight.to_string_lossy().into_owned())
 }
 
-/// What is wrong with the links of a page at `path`.
+/// Errors in the links of the page at `path`.
 fn dead_links(path: &str, page: &Page, pages: &BTreeMap<String, Page>) -> Vec<String> {
     let mut dead = Vec::new();
     for link in &page.links {
@@ -105,7 +104,7 @@ fn is_in_book(path: &str) -> bool {
     path.starts_with("docs/")
 }
 
-/// Files of the repository that a page names in backticks, and that are not there.
+/// Files of the repository that a page names in backticks and that do not exist.
 fn missing_files(path: &str, page: &Page) -> Vec<String> {
     let named = page.names.iter().filter_map(|(line, name)| {
         let name = name.split_whitespace().next()?;
@@ -123,7 +122,7 @@ fn missing_files(path: &str, page: &Page) -> Vec<String> {
             let (name, file) = name.split_once('/')?;
             Some(below(&format!("crates/{name}/src"), file))
         };
-        // Rooms of the house are called by their path in `src/`.
+        // Modules are named by their path in `src/`.
         below("", name) || below("src", name) || in_crate(name).unwrap_or(false)
     };
     let missing = named.filter(|(_, name)| !exists(name));
@@ -212,7 +211,7 @@ fn what_is_wrong_with_a_page_is_found() {
     assert_eq!(missing_files("docs/x.md", &page), missing);
 }
 
-/// Where mdBook is (`./up test` fetches it), its HTML has a page for each of ours, and the headings that links name.
+/// If mdBook is installed (`./up test` fetches it), its HTML has every page, and every heading that a link names.
 #[test]
 fn mdbook_builds_the_book() {
     let fetched = root().join("target/mdbook/bin/mdbook");
