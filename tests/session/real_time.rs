@@ -1,4 +1,4 @@
-//! The main thread keeps time: in a real-time class where that may be, alone.
+//! Real-time scheduling: only the main thread has it, and only where it is permitted.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,15 +8,15 @@ use crate::session::{Session, wait};
 const ORDINARY: u32 = 0;
 const ROUND_ROBIN: u32 = 2;
 
-/// The scheduling class of a process's first thread: field 41 of proc(5)'s `stat`.
+/// Scheduling class of a process's main thread: field 41 of `stat` in proc(5).
 fn class(process: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The second field is a name, which may have blanks.
+    // The second field is a name and may contain blanks.
     let behind_name = stat.rsplit_once(") ")?.1;
     behind_name.split(' ').nth(41 - 3)?.parse().ok()
 }
 
-/// Not everybody may have it.
+/// Whether this user may use a real-time class.
 fn somebody_may() -> bool {
     let asked = Command::new("chrt").args(["--rr", "1", "true"]).output();
     asked.is_ok_and(|output| output.status.success())

@@ -1,4 +1,4 @@
-//! The configuration at the start of a session, and read again while it runs.
+//! The configuration at the start of a session, and its reload at run time.
 
 use rustix::process::Signal;
 use upbeat_record::ipc::message::{Request, Response};
@@ -23,7 +23,7 @@ pacing = "vsync"
 "##;
 
 fn corner(session: &mut Session) -> u32 {
-    // The last one: the pointer is at the first.
+    // Take the last pixel, because the pointer is at the first.
     session.picture(Some("HEADLESS-1")).2.pop().unwrap()
 }
 
