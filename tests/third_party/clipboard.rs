@@ -1,14 +1,14 @@
-//! What is copied and pasted without a window: wl-clipboard.
+//! Copy and paste without a window: wl-clipboard.
 
 use rustix::process::Signal;
 
 use super::OUTPUT;
 use super::session::{Session, installed};
 
-/// More than a pipe takes, many times over.
+/// Bytes; far more than a pipe holds.
 const LARGE: usize = 10_000_000;
 
-/// Copies what a file holds; it is there until the program is ended, as `sh`.
+/// Copies `text`. The selection exists until the program, listed as `sh`, ends.
 fn copy(session: &mut Session, options: &str, text: &str) {
     let path = session.path("copied");
     std::fs::write(&path, text).unwrap();
@@ -16,7 +16,7 @@ fn copy(session: &mut Session, options: &str, text: &str) {
     session.spawn_quietly(&["sh", "-c", &script]);
 }
 
-/// Waits until this is pasted.
+/// Waits until `text` can be pasted.
 #[track_caller]
 fn pasted(session: &Session, options: &[&str], text: &str) {
     let words = [&["wl-paste", "--no-newline", "--type", "text/plain"], options].concat();
@@ -60,7 +60,8 @@ fn the_primary_selection_is_another_and_whoever_watches_hears_of_each() {
     copy(&mut session, "", "first");
     session.wait("the first", || heard("first"));
     pasted(&session, &["--primary"], "selected");
-    // It stays behind, and would keep the pipes of a command that is waited for.
+    // Redirect the output, because wl-copy stays in the background and would keep the pipes open that the test
+    // waits for.
     session.run(&["sh", "-c", "exec wl-copy --type text/plain second > /dev/null 2>&1"]);
     session.wait("the second", || heard("second"));
     assert_eq!(heard("selected"), None, "the primary selection is not watched");

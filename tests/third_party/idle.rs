@@ -1,11 +1,11 @@
-//! Who waits until nobody does anything, who keeps the screen on, and who makes the night warmer: swayidle, mpv, wlsunset.
+//! Idle notifications, idle inhibitors and gamma control: swayidle, mpv, wlsunset.
 
 use std::path::Path;
 
 use super::OUTPUT;
 use super::session::{Session, installed};
 
-/// What a command of swayidle's appends its word to.
+/// A command for swayidle that appends `word` to a file.
 fn says(word: &str, path: &Path) -> String {
     format!("echo {word} >> {}", path.display())
 }
