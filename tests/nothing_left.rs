@@ -92,7 +92,7 @@ fn a_hundred_clients_that_were_killed_leave_nothing() {
     let mut world = World::lit_at(REFRESH, OutputOptions::default(), Renderer::pixman().unwrap());
     (0..FIRST_CLIENTS).for_each(|_| come_and_go(&mut world));
     let kept = kept_by_all(|| (0..TIMES).for_each(|_| come_and_go(&mut world)));
-    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes of {TIMES} clients are left");
+    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes are left after {TIMES} clients");
 }
 
 #[test]
@@ -116,5 +116,5 @@ fn a_monitor_that_was_unplugged_a_hundred_times_leaves_nothing() {
     };
     (0..WARM_UP).for_each(|_| replug(&mut world));
     let kept = kept_by_all(|| (0..TIMES).for_each(|_| replug(&mut world)));
-    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes of {TIMES} monitors are left");
+    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes are left after {TIMES} monitors");
 }

@@ -304,7 +304,7 @@ fn what_clients_are_told_of_a_hand_is_nowhere_much_worse_than_its_last_report_an
         }
     }
     let share = told / f64::from(recordings);
-    assert!(share < 0.62, "predictions are worth something: {share}");
+    assert!(share < 0.62, "mean error with prediction, as a share: {share}");
 }
 
 #[test]

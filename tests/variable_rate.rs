@@ -220,7 +220,7 @@ fn a_steady_client_keeps_the_rate_of_the_panel_or_its_own() {
         let seconds = (frames[frames.len() - 1].light - frames[0].light).as_seconds_f64();
         let rate = (frames.len() - 1) as f64 / seconds;
         let could = 1.0 / (ms(cost) + ms(0.3)).max(SHORTEST).as_seconds_f64();
-        assert!(rate > could * 0.96, "{cost} ms: {rate:.1} frames in a second, {could:.1} could be");
+        assert!(rate > could * 0.96, "{cost} ms: {rate:.1} frames a second, {could:.1} are possible");
     }
 }
 

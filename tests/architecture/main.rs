@@ -70,7 +70,7 @@ fn faults(sources: &Sources, page: &str) -> Vec<String> {
 fn every_room_knows_only_what_it_may_and_circles_are_those_that_the_page_names() {
     let (sources, page) = repository();
     let faults = faults(&sources, &page);
-    assert!(faults.is_empty(), "docs/ARCHITECTURE.md does not allow it:\n{}", faults.join("\n"));
+    assert!(faults.is_empty(), "docs/ARCHITECTURE.md does not allow:\n{}", faults.join("\n"));
 }
 
 /// Additional violations if `text` is added to `module`.

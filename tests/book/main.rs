@@ -150,9 +150,9 @@ fn every_page_has_a_title_and_is_in_the_summary_once() {
     let once: BTreeSet<_> = listed.iter().cloned().collect();
     assert_eq!(listed.len(), once.len(), "a page is in the summary twice");
     let there: BTreeSet<_> = pages.keys().filter(|path| is_in_book(path) && *path != SUMMARY).cloned().collect();
-    assert_eq!(there, once, "pages that are there, and pages of the summary");
+    assert_eq!(there, once, "pages on disk and pages of the summary");
     let untitled: Vec<_> = there.iter().filter(|path| pages[*path].title.is_empty()).collect();
-    assert!(untitled.is_empty(), "without a title: {untitled:?}");
+    assert!(untitled.is_empty(), "pages without a title: {untitled:?}");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn code_says_its_language_and_excerpts_are_what_stands_in_the_file() {
             let Some(from) = &code.from else { continue };
             match std::fs::read_to_string(root().join(from)) {
                 Ok(file) if file.contains(&code.text) => {}
-                Ok(_) => wrong.push(format!("{at}: this does not stand in {from}")),
+                Ok(_) => wrong.push(format!("{at}: this excerpt is not in {from}")),
                 Err(error) => wrong.push(format!("{at}: {from}: {error}")),
             }
         }
@@ -189,7 +189,7 @@ fn pages_of_protocols_are_what_their_xml_says() {
     }
     let there = std::fs::read_dir(root().join("docs/protocols")).unwrap();
     let there: BTreeSet<_> = there.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    assert_eq!(there, made, "pages of protocols that are not there any more");
+    assert_eq!(there, made, "protocol pages on disk and protocols with XML");
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl Element {
                     open.last_mut().expect("the document").children.push(element);
                 }
                 Event::End(_) => {
-                    let closed = open.pop().expect("an element that was opened");
+                    let closed = open.pop().expect("an open element");
                     open.last_mut().expect("the document").children.push(closed);
                 }
                 Event::Text(text) => open.last_mut().expect("the document").text += &text.decode().expect("UTF-8"),

@@ -30,7 +30,7 @@ fn kept() -> Vec<PathBuf> {
 
 pub fn replay_all() {
     let files = kept();
-    assert!(!files.is_empty(), "there is nothing in {}", directory().display());
+    assert!(!files.is_empty(), "no scripts in {}", directory().display());
     let words: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let outcome = run(&format!("replay\n{}", words.join("\n")), |_| {});
     let last = outcome.said.lines().rev().find_map(|line| line.strip_prefix("plays ")).unwrap_or("nothing");

@@ -47,8 +47,8 @@ impl Kept {
             (accounts, self.surfaces.values().filter(|data| data.strong_count() > 0).count())
         };
         let (accounts, surfaces) = when_given_back(look, |kept| *kept == (0, 0));
-        assert_eq!(accounts, 0, "of the clients of the script before so many are kept");
-        assert_eq!(surfaces, 0, "of the surfaces that are gone so many are kept");
+        assert_eq!(accounts, 0, "clients of the last script are still in memory");
+        assert_eq!(surfaces, 0, "destroyed surfaces are still in memory");
         self.accounts_before = std::mem::take(&mut self.accounts);
         self.surfaces.clear();
     }

@@ -48,7 +48,11 @@ impl Neighbour {
         let ended = client.count(|heard| heard.is_end_of_feedback(number)) > 0;
         let called = client.heard(Heard::Called(number));
         if let Some(drawn) = self.drawn.filter(|_| !ended && !called) {
-            assert!(now - drawn < LONGEST, "frame {number} of the neighbour had no end for {}", now - drawn);
+            assert!(
+                now - drawn < LONGEST,
+                "frame {number} of the neighbour was not presented, discarded or called back for {}",
+                now - drawn
+            );
             return;
         }
         // A frame is presented after its callback, so this may be the light of an earlier frame.
@@ -84,13 +88,16 @@ impl Neighbour {
             let waited = world.state.clock.now() - start;
             let heard = &world.client(self.client).data.heard;
             let given_up = heard.contains(&Heard::Discarded(first));
-            assert!(waited < SEEN_WITHIN && !given_up, "a new window was not seen for {waited}: {heard:?}");
+            assert!(waited < SEEN_WITHIN && !given_up, "a new window was not shown for {waited}: {heard:?}");
             world.run_for(STEP, &mut nothing);
         }
         let (start, before) = (world.state.clock.now(), self.shown);
         while self.shown < before + FRAMES_ALONE {
             let (waited, shown) = (world.state.clock.now() - start, self.shown - before);
-            assert!(waited < SEEN_WITHIN * i64::from(FRAMES_ALONE), "{shown} frames came to light within {waited}");
+            assert!(
+                waited < SEEN_WITHIN * i64::from(FRAMES_ALONE),
+                "only {shown} frames were presented within {waited}"
+            );
             self.go_on(world);
             world.run_for(STEP, &mut nothing);
         }

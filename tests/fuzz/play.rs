@@ -273,7 +273,7 @@ impl Player {
         }
         let state = &mut self.world.state;
         let told = lock::ask(state).ok().and_then(|_| state.shell.lock_mut().shown());
-        assert!(told.is_some_and(|id| lock::unlock(state, id).is_ok()), "who takes over cannot unlock");
+        assert!(told.is_some_and(|id| lock::unlock(state, id).is_ok()), "the new locker cannot unlock");
     }
 
     fn pass(&mut self, span: Span) {
@@ -293,7 +293,7 @@ impl Player {
         self.play(&Step::Button(false));
         LETTERS.for_each(|key| self.play(&Step::Key(key, false)));
         (0..3).for_each(|slot| self.play(&Step::Lift(slot)));
-        last_step::note(&"all clients have left: keymaps are waited for");
+        last_step::note(&"all clients have left: wait for keymaps");
         self.pass(Span::from_millis(50));
         // Keys of a virtual keyboard wait for its keymap, which a thread compiles, even if the client is gone.
         self.world.settle();
@@ -301,20 +301,20 @@ impl Player {
         for step in [Step::Plug, Step::Rate(REFRESH), Step::Light(true), Step::Reload(0)] {
             self.play(&step);
         }
-        last_step::note(&"all clients have left: the neighbour has to be seen");
+        last_step::note(&"all clients have left: wait for the neighbour's frames");
         // Workspaces and windows come to rest, in configurations that animate them.
         self.pass(Span::from_millis(1_200));
         self.neighbour.is_seen(&mut self.world);
         // Closing animations end, and captures are copied.
         self.world.run_for(Span::from_millis(1_500), &mut nothing);
         let left = self.world.state.surfaces.iter().count();
-        assert!(left <= 3, "{left} surfaces are left, one or two are the neighbour's, and one the sleeper's");
+        assert!(left <= 3, "{left} surfaces are left: expected one or two of the neighbour and one of the sleeper");
         let left = guard::all(&self.world.state.display_handle).len();
-        assert!(left == 2, "{left} clients are left, one is the neighbour, and one sleeps");
+        assert!(left == 2, "{left} clients are left: expected the neighbour and the sleeper");
         self.kept.is_nothing(&mut self.world);
-        last_step::note(&"all clients have left: descriptors, mappings and threads are counted");
+        last_step::note(&"all clients have left: count descriptors, mappings and threads");
         let (_, grown) = Level::growth_since(&self.before, LEFT);
-        assert!(grown.is_empty(), "clients that left keep {}", grown.join("; "));
+        assert!(grown.is_empty(), "clients that left still hold {}", grown.join("; "));
         self.tally.frames = u64::from(std::mem::take(&mut self.neighbour.shown));
         std::mem::take(&mut self.tally)
     }
@@ -336,8 +336,8 @@ impl Player {
         assert!(keys.is_empty(), "keys are stuck: {keys:?}");
         assert!(!input.pointer().is_grabbed(), "the pointer is still grabbed");
         assert!(!input.touch().is_grabbed(), "the fingers are still grabbed");
-        assert!(self.world.state.surfaces.drag_icon().is_none(), "the icon of a drag is left");
-        assert!(shell.drag().is_none(), "a window is still held");
+        assert!(self.world.state.surfaces.drag_icon().is_none(), "a drag icon is left");
+        assert!(shell.drag().is_none(), "a window is still being dragged");
         assert!(!shell.has_popup_grab(), "a menu still has a grab");
     }
 }

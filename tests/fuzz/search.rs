@@ -55,7 +55,7 @@ pub fn search(kind: Kind, scripts: u64) {
          in {} s; no turn longer than {slowest} ms",
         start.elapsed().as_secs()
     );
-    assert!(requests > 0 && frames > 0, "nothing was tested");
+    assert!(requests > 0 && frames > 0, "no request was tested");
 }
 
 /// Runs one more process. Returns whether there is more to do.

@@ -21,7 +21,7 @@ pub fn shrink(kind: Kind, seed: u64) {
     let file = file_of(&format!("{}-{seed}.jsonl", kind.word()));
     let again = run(&format!("record\n{}\n{seed}\n{}", kind.word(), file.display()), |_| {});
     if again.fine {
-        eprintln!("seed {seed} does not fail when it is played again alone");
+        eprintln!("seed {seed} does not fail when played alone");
         return;
     }
     let wanted = place(&again.said);
@@ -33,7 +33,7 @@ pub fn shrink(kind: Kind, seed: u64) {
     };
     let steps = read(&file);
     if !fails(&steps) {
-        eprintln!("{} fails when it is generated, but not when it is played from its file", file.display());
+        eprintln!("{} fails when generated, but not when played from its file", file.display());
         return;
     }
     let steps = fewest(steps, Instant::now() + SHRINKING, fails);

@@ -100,8 +100,8 @@ fn recorded(name: &str, arguments: &[&str]) -> (String, Vec<Seen>) {
     let said = play(&session, name, &[&["--frames", &frames], arguments].concat());
     assert!(session.quit().0.success());
     let seen = seen(&film);
-    assert!(seen.len() > FEWEST, "{} frames in the pixels; {said}", seen.len());
-    assert!(seen.is_sorted_by(|before, after| before.frame < after.frame), "shown out of order");
+    assert!(seen.len() > FEWEST, "only {} frames in the recording; {said}", seen.len());
+    assert!(seen.is_sorted_by(|before, after| before.frame < after.frame), "frames are shown out of order");
     (said, seen)
 }
 
@@ -129,9 +129,12 @@ pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize
     let mut dropped = VecDeque::from([i64::MAX]);
     for (index, frame) in seen.iter().enumerate() {
         let refreshes = frame.refreshes_late();
-        assert!(refreshes >= 0, "seen before its time: {frame:?}");
+        assert!(refreshes >= 0, "shown before its time: {frame:?}");
         let drops = (frame.sequence - last).saturating_sub(1) as i64;
-        assert!(refreshes <= behind.saturating_add(drops + twice), "further behind than by drops: {frame:?}; {said}");
+        assert!(
+            refreshes <= behind.saturating_add(drops + twice),
+            "further behind than its drops explain: {frame:?}; {said}"
+        );
         (since, behind) = if drops > 0 || frame.after_gap { (0, refreshes) } else { (since + 1, refreshes) };
         assert!(
             !is_counted() || refreshes == 0 || since <= under_way,
@@ -143,7 +146,10 @@ pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize
         }
         dropped.truncate(under_way + 1);
         let lately = dropped.iter().fold(0, |sum: i64, drops| sum.saturating_add(*drops));
-        assert!(!is_counted() || refreshes <= lately, "behind, and {lately} dropped: {frame:?}; {said}");
+        assert!(
+            !is_counted() || refreshes <= lately,
+            "further behind than the {lately} recent drops: {frame:?}; {said}"
+        );
         exact += usize::from(refreshes == 0);
         most = most.max(refreshes);
         if frame.after_gap {

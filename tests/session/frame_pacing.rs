@@ -49,7 +49,7 @@ fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
     let is_ahead =
         |window: &upbeat_record::ipc::message::Window| window.app_id == app_id && window.pacing == Pacing::Ahead;
     let window = wait("its window, drawn ahead", || session.windows().into_iter().find(is_ahead));
-    assert_eq!(window.reason, "it asked for that");
+    assert_eq!(window.reason, "the client asked to draw ahead");
     let output = process.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
@@ -97,7 +97,7 @@ pub fn python_client() -> Option<Counts> {
     let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [frames, shown, on_time, discarded, cancelled] = numbers[..] else { panic!("{said}") };
     assert_eq!((frames, shown + discarded), (FRAMES, FRAMES), "{said}");
-    assert!(cancelled <= discarded && cancelled <= 3, "only what waited when it turned round: {said}");
+    assert!(cancelled <= discarded && cancelled <= 3, "only frames that waited at the turn are cancelled: {said}");
     Some(Counts { shown, on_time })
 }
 

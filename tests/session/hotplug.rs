@@ -61,7 +61,7 @@ fn an_output_that_is_off_shows_nothing_and_comes_back() {
     assert!(!session.window("draw").visible);
     let before = session.frames("draw");
     std::thread::sleep(std::time::Duration::from_secs(2));
-    assert_eq!(session.frames("draw"), before, "no frame reaches light on an output that is off");
+    assert_eq!(session.frames("draw"), before, "no frame is presented on an output that is off");
     session.ask(Request::SetPower { output: "HEADLESS-1".to_owned(), on: true });
     session.goes_on("draw");
     assert!(session.window("draw").visible);
@@ -119,7 +119,7 @@ fn an_output_that_grows_covers_no_other_and_one_that_shrinks_leaves_no_gap() {
     }
     for (mode, width) in [("800x600@60", 800), ("320x240@60", 320)] {
         session.ask(Request::SetMode { output: "HEADLESS-1".to_owned(), mode: mode.parse().unwrap() });
-        wait("the other one to be beside it", || (lefts(&mut session) == [0, width]).then_some(()));
+        wait("the second output to be beside it", || (lefts(&mut session) == [0, width]).then_some(()));
     }
     // An output with a configured position stays there.
     session.ask(Request::SetPosition { output: "HEADLESS-2".to_owned(), x: 400, y: 0 });

@@ -72,7 +72,7 @@ fn session_that_is_installed_elsewhere_starts_its_own_program() {
     says("share/systemd/user/upbeat.service", format!("ExecStart={} --backend drm", program.display()));
     let size = |path: &Path| fs::metadata(path).unwrap().len();
     let built = Path::new(env!("CARGO_BIN_EXE_upbeat"));
-    assert!(size(&program) < size(built), "lines of source are beside the program, not in it");
+    assert!(size(&program) < size(built), "debug information is in a separate file");
     assert!(size(&prefix.join("bin/.debug/upbeat.debug")) > 0);
     let bin = prefix.join("bin");
     let ran = run_session(&prefix, "exit 1", &[]);

@@ -93,7 +93,7 @@ fn a_client_in_a_window_in_a_window_is_seen_in_both() {
     }
     let (width, _, pixels) = parent.picture(None);
     let at = |x: u32, y: u32| pixels[(y * width + x) as usize];
-    assert_eq!((at(222, 206), at(418, 302)), (COLOUR, COLOUR), "in the middle below its title bar");
+    assert_eq!((at(222, 206), at(418, 302)), (COLOUR, COLOUR), "the window is centred below its title bar");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn session(config: &Path, directory: tempfile::TempDir) -> Session {
 #[test]
 fn the_main_thread_is_in_the_real_time_class_as_long_as_the_configuration_says_so_and_nobody_that_it_starts() {
     if !somebody_may() {
-        eprintln!("not run: no real-time class for us here");
+        eprintln!("skipped: this user may not use a real-time class");
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -39,7 +39,7 @@ fn the_main_thread_is_in_the_real_time_class_as_long_as_the_configuration_says_s
     let becomes = |wanted: u32| wait("the class", || (class(session.pid()) == Some(wanted)).then_some(()));
     becomes(ROUND_ROBIN);
     let children = format!("/proc/{0}/task/{0}/children", session.pid());
-    let child = wait("what it starts", || std::fs::read_to_string(&children).ok()?.split(' ').next()?.parse().ok());
+    let child = wait("its child process", || std::fs::read_to_string(&children).ok()?.split(' ').next()?.parse().ok());
     assert_eq!(class(child), Some(ORDINARY));
     for (text, wanted) in [("[timing]\nreal-time = false\n", ORDINARY), ("", ROUND_ROBIN)] {
         std::fs::write(&config, text).unwrap();

@@ -64,11 +64,11 @@ impl Log {
     /// Asserts that the first frame of the window called `name` did not wait for a refresh far ahead.
     #[track_caller]
     fn is_shown_soon(&self, name: &str) {
-        let window = &self.lines("window-name").find(|line| line["app_id"] == name).expect("its name")["window"];
+        let window = &self.lines("window-name").find(|line| line["app_id"] == name).expect("the window name")["window"];
         let first = self.lines("client").find(|line| line["window"] == *window && line["presented"].is_u64());
-        let first = first.expect("a frame of it");
+        let first = first.expect("a presented frame of the window");
         let waited = refreshes(first, "committed", "presented");
-        assert!(waited <= FORGOTTEN, "it waited for {waited} refreshes: {first}");
+        assert!(waited <= FORGOTTEN, "the window waited for {waited} refreshes: {first}");
     }
 
     /// Asserts the same of the first frame after `asked`.

@@ -118,12 +118,12 @@ fn the_first_connection_starts_the_satellite_and_another_one_after_it_has_ended(
     let (display, path) = (session.display(), session.socket());
     assert!(display.starts_with(':'), "{display}");
     assert!(session.version().contains(&format!("X11: {display}\n")), "{}", session.version());
-    assert!(session.starts().is_empty(), "nobody has connected");
+    assert!(session.starts().is_empty(), "no client has connected");
     let mut first = UnixStream::connect(&path).unwrap();
     hello(&mut first);
     let starts = session.starts();
     assert!(starts.len() == 1 && starts[0].starts_with(&format!("{display} -listenfd ")), "{starts:?}");
-    assert!(starts[0].ends_with(" test"), "it finds the session: {starts:?}");
+    assert!(starts[0].ends_with(" test"), "the satellite gets WAYLAND_DISPLAY: {starts:?}");
     first.write_all(b"q").unwrap();
     // Connect to the abstract socket this time.
     let name = SocketAddr::from_abstract_name(path.as_os_str().as_encoded_bytes()).unwrap();
@@ -143,9 +143,9 @@ fn one_that_ends_at_once_is_not_started_in_a_loop() {
     let begin = Instant::now();
     let _waits = UnixStream::connect(path).unwrap();
     wait("a second try", || (session.starts().len() > 1).then_some(()));
-    assert!(begin.elapsed() >= Duration::from_secs(1), "it rests first");
+    assert!(begin.elapsed() >= Duration::from_secs(1), "restarted without a delay");
     wait("a third try", || (session.starts().len() > 2).then_some(()));
-    assert!(begin.elapsed() >= Duration::from_secs(3), "and longer then");
+    assert!(begin.elapsed() >= Duration::from_secs(3), "restarted without a longer delay");
 }
 
 #[test]

@@ -171,7 +171,7 @@ impl Session {
     pub fn refused(&mut self, request: Request) -> String {
         match self.client.ask(request) {
             Err(ClientError::Refused(sentence)) => sentence,
-            other => panic!("should have been refused: {other:?}"),
+            other => panic!("the request should have been refused: {other:?}"),
         }
     }
 
@@ -266,13 +266,13 @@ impl Program {
     #[track_caller]
     fn next_line(&mut self, word: &str, deadline: Instant) -> Option<&str> {
         let said = &self.said;
-        assert!(Instant::now() < deadline, "waited too long for {word:?}; the client said {said:?}");
+        assert!(Instant::now() < deadline, "waited too long for {word:?}; the client printed {said:?}");
         if self.says.buffer().is_empty() && !readable(self.says.get_ref()) {
             return None;
         }
         let mut line = String::new();
         let length = self.says.read_line(&mut line).unwrap();
-        assert_ne!(length, 0, "the client ended without saying {word:?}; it said {said:?}");
+        assert_ne!(length, 0, "the client ended without printing {word:?}; it printed {said:?}");
         self.said.push(line.trim().to_owned());
         self.said.last().map(String::as_str)
     }

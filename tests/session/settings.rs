@@ -45,8 +45,8 @@ fn what_it_says_is_in_force_from_the_start() {
     assert_eq!((outputs[1].scale, outputs[1].geometry.width), (2.0, 400));
     wait("the colour", || (corner(&mut session) == 0xff_00_00).then_some(()));
     let _programs = [session.shown("idle"), session.shown("draw")];
-    assert_eq!(session.window("idle").wish, PacingWish::Vsync, "by the rule for the application");
-    assert_eq!(session.window("draw").wish, PacingWish::VsyncLate, "by that for the output");
+    assert_eq!(session.window("idle").wish, PacingWish::Vsync, "the rule for the application applies");
+    assert_eq!(session.window("draw").wish, PacingWish::VsyncLate, "the rule for the output applies");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_name_that_leads_to_no_file_keeps_a_session_from_starting_and_a_file_that_is
     std::fs::create_dir(directory.path().join("upbeat")).unwrap();
     std::fs::write(directory.path().join("upbeat/config.toml"), "pacng = \"auto\"").unwrap();
     let wrong = upbeat(directory.path(), &["--renderer", "pixman", "--", "true"]).output().unwrap();
-    assert!(wrong.status.success(), "it started, and its command ran");
+    assert!(wrong.status.success(), "the session starts and runs its command");
     let text = String::from_utf8(wrong.stderr).unwrap();
     assert!(text.contains("config.toml:1:1") && text.contains("did you mean `pacing`?"), "{text}");
 }

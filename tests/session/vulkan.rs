@@ -97,7 +97,7 @@ fn a_program_that_knows_nothing_of_us_binds_its_frames_to_refreshes() {
         std::fs::read_to_string(&log).ok()?.contains(r#""pacing":"ahead""#).then_some(())
     });
     let said = built.run(&session, false, &cube, &["--c", "10"]);
-    assert!(!said.contains("upbeat layer"), "it is not asked for: {said}");
+    assert!(!said.contains("upbeat layer"), "the layer is disabled: {said}");
 }
 
 /// Counts of a program that uses `VK_GOOGLE_display_timing`, of [`FRAMES`] frames.

@@ -132,7 +132,7 @@ fn launches(name: &str, package: &str, command: &[&str], more: &[(&str, &str)]) 
     session.linger();
     session.picture("typed");
     session.message(&["input", "key", "enter"]);
-    session.wait("the program that it starts", || started.exists().then_some(()));
+    session.wait("the started program", || started.exists().then_some(()));
     // The launcher exits, and may leave its last events unread.
     session.left();
     session.end();
@@ -164,7 +164,7 @@ fn mako_shows_a_notification() {
                   notify-send --expire-time 60000 tick 'the next beat'; wait; true";
     session.spawn(&["dbus-run-session", "--", "sh", "-c", script]);
     let shown = session.wait_for_picture("notification", |picture| picture.count(0x0000_ff00) > 5_000);
-    assert!(shown.content() < (OUTPUT.0 * OUTPUT.1 / 4) as usize, "it is small");
+    assert!(shown.content() < (OUTPUT.0 * OUTPUT.1 / 4) as usize, "the notification is small");
     session.still_runs();
     // The bus ends with mako.
     let process = std::fs::read_to_string(session.path("mako")).unwrap();
@@ -198,7 +198,7 @@ fn wlr_randr_sets_mode_scale_and_place_and_takes_the_output_out_and_back() {
     randr(&["--output", NAME, "--on"]);
     // With `--on`, wlr-randr sets a position and scale of its own.
     let before =
-        session.wait("it to come back", || output(&session).filter(|(mode, ..)| mode.starts_with("800x600@50")));
+        session.wait("the output to return", || output(&session).filter(|(mode, ..)| mode.starts_with("800x600@50")));
     // An impossible scale is refused with a reason, and changes nothing.
     assert!(!session.succeeds(&["wlr-randr", "--output", NAME, "--transform", "90", "--scale", "30"]));
     assert_eq!(output(&session), Some(before));

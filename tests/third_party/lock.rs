@@ -66,14 +66,14 @@ fn the_locker_of_the_shortcut_keeps_the_process_that_checks_passwords() {
     let session = Session::start("lock-key", OUTPUT, None);
     session.message(&["input", "key", "Super+Alt+l"]);
     // swaylock has two processes once it is up: a process that draws, and a process that only checks passwords.
-    session.wait("two of them", || (lockers(&session).len() == 2).then_some(()));
+    session.wait("two swaylock processes", || (lockers(&session).len() == 2).then_some(()));
     std::thread::sleep(std::time::Duration::from_secs(1));
     assert_eq!(lockers(&session).len(), 2);
     session.type_text("wrong");
     session.message(&["input", "key", "Return"]);
     std::thread::sleep(std::time::Duration::from_secs(1));
     let left = lockers(&session);
-    assert_eq!(left.len(), 2, "a wrong password is answered, and another may be tried");
+    assert_eq!(left.len(), 2, "after a wrong password both processes must run");
     left.into_iter().for_each(|process| _ = rustix::process::kill_process(process, Signal::KILL));
     session.end();
 }

@@ -217,7 +217,7 @@ fn several_of_them_share_a_screen() {
         let before = seen.as_ref().map_or(0, Picture::content);
         seen = Some(session.wait_for_picture("first", |picture| picture.content() >= before.max(1)));
     }
-    let seen = seen.expect("four programs were seen");
+    let seen = seen.expect("the pictures of four programs");
     // Type without a click: the newest window has the keyboard focus, and a click might hit another program that
     // exits at its
     // first key.

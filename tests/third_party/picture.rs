@@ -90,5 +90,5 @@ fn cursor_in_the_corner_is_not_taken_for_the_background() {
     assert_eq!((empty.content(), empty.colours()), (3, 1));
     let full =
         Picture::from_ppm(&ppm(4, &[cursor, window, window, window, window, window, window, screen]), Some(&empty));
-    assert_eq!((full.content(), full.colours()), (7, 2), "the background is that of the empty screen");
+    assert_eq!((full.content(), full.colours()), (7, 2), "the background colour must come from the empty screen");
 }

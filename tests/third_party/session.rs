@@ -211,7 +211,11 @@ impl Session {
         };
         let started = Instant::now();
         while socket.as_ref().is_some_and(|socket| !socket.exists()) {
-            assert!(started.elapsed() < PATIENCE, "{name}: the parent never came; see {}", folder.display());
+            assert!(
+                started.elapsed() < PATIENCE,
+                "{name}: the parent compositor did not start; see {}",
+                folder.display()
+            );
             std::thread::sleep(NAP);
         }
         let mut command = upbeat("nested", extent, &folder, runtime.path());
@@ -260,7 +264,12 @@ impl Session {
             if let Some(found) = look() {
                 return found;
             }
-            assert!(started.elapsed() < PATIENCE, "{}: {what} never came; see {}", self.name, self.folder.display());
+            assert!(
+                started.elapsed() < PATIENCE,
+                "{}: waited too long for {what}; see {}",
+                self.name,
+                self.folder.display()
+            );
             std::thread::sleep(NAP);
         }
     }
@@ -427,7 +436,7 @@ impl Session {
                 if let Some(ended) = program.try_wait().unwrap() {
                     break ended;
                 }
-                assert!(started.elapsed() < PATIENCE, "{name} never left");
+                assert!(started.elapsed() < PATIENCE, "{name} did not end");
                 std::thread::sleep(NAP);
             };
             assert!(ended.success(), "{name} ended: {ended}; see {}", self.folder.display());

@@ -155,14 +155,14 @@ fn fcitx5_composes_from_keys_shows_what_there_is_to_choose_from_and_writes_it() 
     let heard = |what: &str| session.traffic("fcitx5").contains(what).then_some(());
     session.wait("a grab", || heard("keyboard_grab_v2"));
     type_keys(&session, &["n", "i", "h", "o", "n", "g", "o"]);
-    session.wait("what is composed", || session.traffic("foot").contains("preedit_string(\"にほんご\"").then_some(()));
+    session.wait("the preedit text", || session.traffic("foot").contains("preedit_string(\"にほんご\"").then_some(()));
     // The second press opens the candidate list.
     type_keys(&session, &["space", "space"]);
     session.wait("the list", || heard("text_input_rectangle"));
     // Only the list is white.
     let list = wait_for_list(&session, "list", |picture| picture.count(0x00ff_ffff) > 2_000);
     type_keys(&session, &["Return"]);
-    session.wait("what is written", || session.traffic("foot").contains("commit_string(\"").then_some(()));
+    session.wait("the committed text", || session.traffic("foot").contains("commit_string(\"").then_some(()));
     wait_for_list(&session, "no list", |picture| picture.count(0x00ff_ffff) < list.count(0x00ff_ffff) / 2);
     // fcitx5 does not use this key, so it forwards it to the client.
     type_keys(&session, &["Return"]);
@@ -220,7 +220,7 @@ fn is_composed_into(name: &'static str, words: impl Fn(&Session, &str) -> Vec<St
     // Wait, because a browser leaves its address field before it enters the page's field.
     session.linger();
     type_keys(&session, &["n", "i", "h", "o", "n", "g", "o"]);
-    session.wait("what is composed", || session.traffic(name).contains("preedit_string(\"にほんご\"").then_some(()));
+    session.wait("the preedit text", || session.traffic(name).contains("preedit_string(\"にほんご\"").then_some(()));
     type_keys(&session, &["Return"]);
     browsers::wait_for(&session, "typed=にほんご ");
     session.still_runs();

@@ -60,7 +60,7 @@ impl Vnc {
         let mut pixels = vec![0; width * height];
         let mut missing = width * height;
         while missing > 0 {
-            assert_eq!(self.read::<2>()[0], 0, "something else than pixels");
+            assert_eq!(self.read::<2>()[0], 0, "a message other than a framebuffer update");
             for _ in 0..u16::from_be_bytes(self.read()) {
                 let [x, y, columns, rows] = [(); 4].map(|()| usize::from(u16::from_be_bytes(self.read())));
                 assert_eq!(i32::from_be_bytes(self.read()), ENCODING_RAW);

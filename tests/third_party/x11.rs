@@ -30,7 +30,7 @@ fn an_x_server_in_a_window_has_a_terminal_that_is_typed_into() {
     for key in TYPED.split("").filter(|key| !key.is_empty()).chain(["enter"]) {
         session.message(&["input", "key", key]);
     }
-    session.wait("what was typed", || (std::fs::read_to_string(&typed).ok()? == TYPED).then_some(()));
+    session.wait("the typed text", || (std::fs::read_to_string(&typed).ok()? == TYPED).then_some(()));
     session.still_runs();
     session.end();
 }

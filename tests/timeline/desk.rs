@@ -177,10 +177,10 @@ impl Monitor {
 
     fn latch(&mut self, index: RefreshIndex, scheduled: Instant, now: Instant) -> Checked {
         self.latches = if self.latches.0 == now { (now, self.latches.1 + 1) } else { (now, 1) };
-        prop_assert!(self.latches.1 <= AT_ONCE, "latched {} times at once", self.latches.1);
+        prop_assert!(self.latches.1 <= AT_ONCE, "latched {} times at the same time", self.latches.1);
         self.conductor.latched(index);
         let present = self.conductor.output().vsync().present(index);
-        prop_assert!(present >= now, "latched for a refresh {} ago", now - present);
+        prop_assert!(present >= now, "latched for a refresh in the past, {} ago", now - present);
         let is_due = |stamp: &mut Instant| *stamp <= present + EXACT;
         let stamps: Vec<Instant> = self.waits.stamps.extract_if(.., is_due).collect();
         let seen = Seen { changes: std::mem::take(&mut self.waits.changes), stamps };
@@ -204,7 +204,7 @@ impl Monitor {
             prop_assert!(light <= self.latest(changed), "{changed} was shown {} later", light - changed);
         }
         for stamp in seen.stamps {
-            prop_assert!(light >= stamp - self.interval, "{stamp} was shown at {light}");
+            prop_assert!(light >= stamp - self.interval, "the update stamped {stamp} was shown at {light}");
         }
         Ok(())
     }
@@ -215,7 +215,7 @@ impl Monitor {
     }
 
     fn check(&mut self, now: Instant) -> Checked {
-        prop_assert!(self.conductor.take_fault().is_none(), "a plan was made anew");
+        prop_assert!(self.conductor.take_fault().is_none(), "the conductor reported a fault");
         if let Some(forgotten) = self.waits.changes.iter().find(|changed| self.latest(**changed) < now) {
             return Err(TestCaseError::fail(format!("the change of {forgotten} is not on screen at {now}")));
         }
@@ -253,7 +253,10 @@ impl Desk {
         // Long enough for the furthest stamp.
         self.run_for(Span::from_seconds(3))?;
         for monitor in &self.monitors {
-            prop_assert!(monitor.waits.changes.is_empty() && monitor.waits.stamps.is_empty(), "something waits on");
+            prop_assert!(
+                monitor.waits.changes.is_empty() && monitor.waits.stamps.is_empty(),
+                "changes or stamps are not shown at the end"
+            );
         }
         Ok(())
     }

@@ -61,7 +61,7 @@ fn desktop(session: &mut Session) {
     session.spawn_quietly(&["wl-paste", "--watch", "true"]);
     session.spawn(&["swayidle", "-w", "-C", "/dev/null", "timeout", "3600", "true"]);
     terminal(session);
-    session.wait("who waits", || session.traffic("swayidle").contains("get_idle_notification").then_some(()));
+    session.wait("swayidle", || session.traffic("swayidle").contains("get_idle_notification").then_some(()));
     let (wide, high) = (OUTPUT.0 as usize, OUTPUT.1 as usize);
     session.wait_for_picture("desk", |picture| {
         // The wallpaper is visible except behind the bar and the terminal.
