@@ -157,7 +157,7 @@ pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize
         }
         last = frame.sequence;
     }
-    println!("{arguments:?}: {exact} of {} frames exact, the others up to {most} refreshes behind. {said}", seen.len());
+    println!("{arguments:?}: {exact} of {} frames exact, the rest up to {most} refreshes behind. {said}", seen.len());
     assert!(!is_counted() || exact > seen.len() * 9 / 10, "{exact} of {} are exact; {said}", seen.len());
 }
 

@@ -213,7 +213,7 @@ impl Session {
         while socket.as_ref().is_some_and(|socket| !socket.exists()) {
             assert!(
                 started.elapsed() < PATIENCE,
-                "{name}: the parent compositor did not start; see {}",
+                "{name}: waited too long for the parent compositor; see {}",
                 folder.display()
             );
             std::thread::sleep(NAP);
@@ -436,7 +436,7 @@ impl Session {
                 if let Some(ended) = program.try_wait().unwrap() {
                     break ended;
                 }
-                assert!(started.elapsed() < PATIENCE, "{name} did not end");
+                assert!(started.elapsed() < PATIENCE, "waited too long for {name} to end");
                 std::thread::sleep(NAP);
             };
             assert!(ended.success(), "{name} ended: {ended}; see {}", self.folder.display());

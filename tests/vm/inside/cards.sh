@@ -8,13 +8,13 @@ print(json.load(sys.stdin)['windows'][0]['window'])"; }
 
 plug_card() {
     local module
-    # Those that both drivers need are there already.
+    # Modules that both drivers need are loaded already.
     for module in /run/modules/*.ko; do /run/busybox insmod "$module" 2>/dev/null || true; done
     [ -d /sys/module/virtio_gpu ]
 }
 card_device() { basename "$(readlink -f /sys/bus/virtio/drivers/virtio_gpu/virtio*)"; }
 
-# shows OUTPUT: whether the window of many colours is in the picture of that output.
+# shows OUTPUT: whether the window of many colours is in the screenshot of that output.
 shows() {
     "$upbeat" msg screenshot --output "$1" "$results/on-$1.png" >/dev/null && colours "$results/on-$1.png"
 }
@@ -46,11 +46,11 @@ cards() {
     kill "$client" 2>/dev/null && wait "$client" 2>/dev/null || true
     promise "the session ends in order" end_session
     echo "$device" >/sys/bus/virtio/drivers/virtio_gpu/unbind
-    # Smithay complains that it cannot put back what was on screen before.
+    # Smithay logs an error, because it cannot restore the old content of a device that is gone.
     promise "nothing went wrong" [ -z "$(grep -hE ' ERROR upbeat|panicked' "$results"/{cards,both_cards}.log)" ]
 }
 
-# The only display device goes, and comes back: the session is dark meanwhile, and keeps its windows.
+# The only display device is removed and added again: the session has no output meanwhile, and keeps its windows.
 replug() {
     [ "$driver" = virtio ] || return 0
     local renderer=${1:-pixman} client device

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# OpenGL ES on a display: draws into the buffers that are scanned out. To be sourced after drm.sh.
+# OpenGL ES on a display: renders into the buffers that are scanned out. To be sourced after drm.sh.
 
-# A software rasteriser on an emulated processor: fewer pixels prove the same.
+# Fewer pixels prove the same, and a software rasteriser on an emulated CPU is slow.
 small=$XDG_RUNTIME_DIR/small.toml
 printf '[[output]]\nname = "*"\nmode = "640x480@60"\n' >"$small"
 
-# stand_still NAME [OPTION...]: a session that shows a terminal; leaves a screenshot, and the checksum of what is scanned out.
+# stand_still NAME [OPTION...]: a session that shows a terminal; leaves a screenshot and the checksum of the scanned-out picture.
 stand_still() {
     local renderer=$1 client
     session "$renderer" --config "$small" "${@:2}"
-    # Not under the pointer: whose shape it has then, depends on how soon that is read.
+    # Not under the pointer, whose shape would depend on how soon the terminal sets it.
     foot -o initial-window-size-pixels=500x380 bash -c 'ls -l /usr; sleep 100' >/dev/null 2>&1 &
     client=$!
     promise "$renderer: a terminal opens" soon windows_are 1
@@ -30,7 +30,7 @@ gles() {
     end_well pixman
     promise "a driver that draws with the CPU is not taken for a GPU" \
         grep -q "drawn by Pixman, with the CPU: " "$results/pixman.log"
-    # As on a GPU: a driver that draws with the CPU would draw off screen.
+    # Render as on a GPU, because a CPU driver would otherwise render to off-screen buffers.
     stand_still gles --renderer auto-in-place
     weston-simple-shm >/dev/null 2>&1 &
     local client=$!

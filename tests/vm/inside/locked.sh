@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# To be sourced by kms: a locker that comes while frames are finished ahead and wait in the presenter.
+# A locker while finished frames wait in the presenter. To be sourced by kms.
 
-# In what vkms scans out no window is seen after `locked`.
+# The scanned-out picture shows no window after `locked`.
 locked() {
     [ "$driver" = vkms ] || return 0
     session locked --renderer pixman
