@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Which thread asks the kernel what. To be sourced after drm.sh.
+# Traces the ioctls of each thread. To be sourced after drm.sh.
 
-# All that a session does with a display, while the kernel notes every ioctl with the name of the thread that makes it.
+# Does everything that a session does with a display, while the kernel traces every ioctl with the name of its thread.
 threads() {
     [ "$driver" = vkms ] || return 0
     local scanout tracing=/sys/kernel/tracing settings=$XDG_RUNTIME_DIR/threads.toml connector client all others
