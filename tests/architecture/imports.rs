@@ -79,7 +79,6 @@ impl Sources {
         }
     }
 
-    /// The top-level modules.
     pub fn rooms(&self) -> BTreeSet<String> {
         self.files.keys().map(|names| names[0].clone()).collect()
     }

@@ -171,7 +171,7 @@ pub fn run_of_a_process() {
             let seed: u64 = seed.parse().unwrap();
             play(Kind::called(word), seed..seed + scripts.parse::<u64>().unwrap());
         }
-        _ => panic!("what is {task}?"),
+        _ => panic!("unknown task {task}"),
     }
 }
 

@@ -70,7 +70,7 @@ pub enum Step {
     Mangle(usize, u32, Change),
     /// One turn of the loop: the sent requests are dispatched.
     Turn,
-    /// Time passes (ms).
+    /// Milliseconds that pass.
     Pass(u32),
     Point(i32, i32),
     Button(bool),

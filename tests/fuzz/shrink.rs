@@ -7,7 +7,6 @@ use crate::script::{Kind, Step};
 
 /// Time limit. It bounds the search for a shorter script, and decides no verdict: the script failed before.
 const SHRINKING: Duration = Duration::from_secs(90);
-/// Steps to print.
 const TOLD: usize = 60;
 
 /// Source location of the panic.

@@ -128,7 +128,7 @@ fn what_is_to_start_starts_with_its_variables_and_what_is_missing_is_named() {
     let log = std::fs::File::create(directory.path().join("log")).unwrap();
     let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test", "--config"]);
     let mut session = command.arg(&path).args(["--", "sleep", "1000"]).stderr(log).spawn().unwrap();
-    wait("what was started", || mark.exists().then_some(()));
+    wait("the started program", || mark.exists().then_some(()));
     assert_eq!(std::fs::read_to_string(&mark).unwrap(), "so on test");
     let told = "autostart: `no-such-program here`: no-such-program is not installed";
     wait("the log", || std::fs::read_to_string(directory.path().join("log")).unwrap().contains(told).then_some(()));

@@ -14,7 +14,6 @@ enum Covers {
     All,
 }
 
-/// A window's rectangle.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     x: i64,

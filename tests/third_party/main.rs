@@ -35,7 +35,6 @@ use session::{Parent, Session, installed};
 
 /// The output's size. Windows are centred in it, so a click at its centre hits them.
 const OUTPUT: (u32, u32) = (1024, 768);
-/// Text to type.
 const TEXT: &str = "keeping time";
 /// Fewest pixels that typing a line changes: two letters.
 const TYPED_PIXELS: usize = 60;
@@ -43,9 +42,9 @@ const TYPED_PIXELS: usize = 60;
 /// Expected look of a program's window.
 #[derive(Clone, Copy)]
 struct Expectation {
-    /// Fewest pixels.
+    /// Fewest pixels that are not background.
     pixels: usize,
-    /// Fewest colours.
+    /// Fewest colours besides the background.
     colours: usize,
     typing: Typing,
 }
@@ -53,7 +52,7 @@ struct Expectation {
 /// Expected reaction of a program to typing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Typing {
-    /// No visible reaction.
+    /// The window shows no reaction.
     Ignored,
     Echoes,
     /// The program exits, because wtype's keymap begins with the key code that is Escape elsewhere, and the program

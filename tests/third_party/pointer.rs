@@ -18,7 +18,6 @@ pub struct Pointer {
     extent: (u32, u32),
 }
 
-/// Ignores all events.
 struct Deaf;
 
 impl Pointer {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 /// Security type: no authentication.
 const SECURITY_NONE: u8 = 1;
-/// Encoding: uncompressed pixels.
 const ENCODING_RAW: i32 = 0;
 const BYTES_PER_PIXEL: usize = 4;
 const LEFT_BUTTON: u8 = 1;

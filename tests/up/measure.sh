@@ -44,7 +44,7 @@ measure_fuzz() {
     for script in "${TMPDIR:-/tmp}"/upbeat-fuzz/*.jsonl; do
         [ -e "$script" ] || continue
         cp "$script" "tests/fuzz/corpus/found-$(basename "$script")"
-        say "tests/fuzz/corpus/found-$(basename "$script") is a test from now on: give it a name that says what it shows, and commit it"
+        say "tests/fuzz/corpus/found-$(basename "$script") is a test from now on: give it a name that describes the failure, and commit it"
     done
     PROPTEST_RNG_SEED=$seed PROPTEST_CASES=$measure_cases cargo test --workspace --lib --tests || status=1
     return $status

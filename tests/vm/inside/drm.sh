@@ -90,8 +90,8 @@ soak() {
     unset MALLOC_ARENA_MAX MALLOC_MMAP_THRESHOLD_ MALLOC_TRIM_THRESHOLD_ MALLOC_TOP_PAD_
     promise "after $1 s of windows, monitors, terminals and killed clients memory and descriptors are level" \
         python3 "$here/soak.py" "$upbeat" "$compositor_job" "$1"
-    promise "the session ends in order" end_session
+    promise "the session ends cleanly" end_session
     promise "no frame was late without a reason" python3 "$here/explained.py" "$results/soak.jsonl"
-    promise "nothing went wrong" [ -z "$(grep -E ' ERROR upbeat|panicked' "$results/soak.log")" ]
+    promise "the log has no error" [ -z "$(grep -E ' ERROR upbeat|panicked' "$results/soak.log")" ]
     export SEATD_VTBOUND=0
 }
