@@ -89,8 +89,7 @@ fn a_steady_log_of_25_ms_is_40_fps_whatever_the_pacing() {
 }
 
 /// Compares the rendering stage of a capture with its intervals alone, which are an upper bound. (The capture was
-/// GPU-bound: its CPU
-/// times include waits for the GPU, so they are not used here.)
+/// GPU-bound: its CPU times include waits for the GPU, so they are not used here.)
 #[test]
 fn a_log_of_intervals_tells_the_misses_of_its_stages_within_a_factor_of_two() {
     let log = std::fs::read_to_string(data("frames/metroexodus.csv")).unwrap();
@@ -213,8 +212,7 @@ const FINGERS: [&str; 11] = [
 ];
 
 /// Distances (pixels) between a view and the fingers that drag it, at each refresh of a 60 Hz display with a latch 4 ms
-/// before:
-/// with prediction, without prediction, and how far predictions overshot.
+/// before: with prediction, without prediction, and how far predictions overshot.
 fn pulled(recording: &Recording) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     const REFRESH: Span = Span::from_micros(16_667);
     const LATCH: Span = Span::from_millis(4);

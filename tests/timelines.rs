@@ -222,9 +222,8 @@ fn a_loop_that_is_always_late_still_latches() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// For any client costs: at most one latch a refresh, at most one callback a refresh and client, no frame is
-    /// shown twice or
-    /// out of order, and every client makes progress.
+    /// For any client costs: at most one latch a refresh, at most one callback a refresh and client, no frame is shown
+    /// twice or out of order, and every client makes progress.
     #[test]
     fn the_order_of_things_holds_for_any_costs(
         clients in prop::collection::vec((0.01f64..60.0, 0.0f64..20.0, any::<bool>(), 0u8..4), 1..6),

@@ -1,6 +1,5 @@
 //! The timing core on a panel with a variable refresh rate (48 to 144 Hz), in virtual time. Bound frames keep the rate
-//! that they
-//! were drawn for, and a client that draws on callbacks does not wait for the panel.
+//! that they were drawn for, and a client that draws on callbacks does not wait for the panel.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -116,24 +115,21 @@ fn what_else_changes_moves_no_frame_that_waits() {
 }
 
 /// Whether the frame was committed well before its time. Otherwise the panel may already have another frame, or be busy
-/// with
-/// its own repetition.
+/// with its own repetition.
 fn waited(frame: &Bound) -> bool {
     frame.committed + OUT + SHORTEST * 2 <= frame.target.present
 }
 
 /// Asserts that a frame committed early is shown at its target time, at the distance from its predecessor that it was
-/// drawn
-/// for, and that a late frame is shown as soon as the panel is free.
+/// drawn for, and that a late frame is shown as soon as the panel is free.
 fn check(frames: &[Bound]) -> Result<(), TestCaseError> {
     for pair in frames.windows(2) {
         let (before, frame) = (pair[0], pair[1]);
         let (gap, apart) = (frame.light - before.light, frame.target.present - before.target.present);
         prop_assert!(apart > Span::ZERO && gap >= SHORTEST, "{gap}: {before:?} {frame:?}");
         let earliest = frame.target.present;
-        // A frame committed shortly before its time, or after it, may find the panel busy with its own
-        // repetition, and another
-        // frame that waits for the end of that.
+        // A frame committed shortly before its time, or after it, may find the panel busy with its own repetition, and
+        // another frame that waits for the end of that.
         let busy = if waited(&frame) { Span::ZERO } else { SHORTEST * 2 };
         let latest = earliest.max(before.light + SHORTEST).max(frame.committed + OUT) + busy;
         prop_assert!(frame.light >= earliest - EXACT, "{} early: {frame:?}", earliest - frame.light);
@@ -277,8 +273,7 @@ proptest! {
 }
 
 /// The panel can just wait for the long frame. The short frames would come too soon after a repetition, so the panel
-/// must not
-/// repeat for them.
+/// must not repeat for them.
 #[test]
 fn a_long_frame_among_short_ones_makes_the_panel_busy_for_none_of_them() {
     for (least, seed) in

@@ -83,9 +83,8 @@ impl Sources {
         self.files.keys().map(|names| names[0].clone()).collect()
     }
 
-    /// The files that each file needs, by module path. A re-export in a folder's `mod.rs` is followed to its
-    /// origin. Imports of a
-    /// parent `mod.rs` by the files in its folder do not count, because those files are parts of it.
+    /// The files that each file needs, by module path. A re-export in a folder's `mod.rs` is followed to its origin.
+    /// Imports of a parent `mod.rs` by the files in its folder do not count, because those files are parts of it.
     pub fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
         let paths: BTreeMap<_, _> =
             self.files.iter().map(|(module, written)| (module, self.within(module, written))).collect();

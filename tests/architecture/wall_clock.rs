@@ -1,8 +1,6 @@
 //! The wall clock jumps: a user sets it, a time server corrects it. No behaviour of a session may depend on it, so few
-//! files may
-//! read it. They translate the times of another compositor that reports this clock, or name screenshots by the time of
-//! day, as
-//! people read it.
+//! files may read it. They translate the times of another compositor that reports this clock, or name screenshots by
+//! the time of day, as people read it.
 
 use std::path::Path;
 

@@ -1,6 +1,5 @@
 //! Checks of the book (`docs/`): every page is in its summary, every link has a target, every excerpt matches its file,
-//! and
-//! the protocol pages match their XML. If mdBook is installed, the book is built.
+//! and the protocol pages match their XML. If mdBook is installed, the book is built.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 

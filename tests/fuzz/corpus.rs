@@ -53,8 +53,7 @@ fn play(steps: &[Step]) -> BTreeSet<String> {
 }
 
 /// Plays scripts and finds the rare events and errors that the corpus does not reach yet. For each of them a script is
-/// kept,
-/// reduced to the fewest steps.
+/// kept, reduced to the fewest steps.
 pub fn collect(first: u64, scripts: u64) {
     let mut known: BTreeSet<String> = kept().iter().flat_map(|file| play(&read(file))).collect();
     let mut reaches: BTreeMap<String, (u64, u64)> = BTreeMap::new();

@@ -1,6 +1,5 @@
 //! Request sequences of desktop programs, in a valid order: bars, recorders, text fields and input methods, clipboard
-//! managers,
-//! taskbars, output managers, scroll views.
+//! managers, taskbars, output managers, scroll views.
 
 use rand::Rng;
 

@@ -1,6 +1,5 @@
 //! The interfaces of all globals, from their XML. Bindings are generated from it, and all other interfaces are reached
-//! from
-//! the globals.
+//! from the globals.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -35,8 +35,7 @@ impl Kept {
     }
 
     /// Asserts that nothing is kept once all clients of the script have left. Threads and timers need some turns to
-    /// give
-    /// back their memory.
+    /// give back their memory.
     pub fn is_nothing(&mut self, world: &mut World) {
         // A token outlives the client that asked for it, because the program that the client starts uses it.
         world.state.protocols.forget_activation_tokens();

@@ -40,8 +40,7 @@ fn heap_bytes() -> u64 {
 }
 
 /// Calls `look` until its result `is_nothing`, since threads release their resources late. After [`HANG_LIMIT`] the
-/// last
-/// result is returned.
+/// last result is returned.
 pub fn when_given_back<T>(mut look: impl FnMut() -> T, is_nothing: impl Fn(&T) -> bool) -> T {
     let start = Instant::now();
     loop {
@@ -86,8 +85,7 @@ impl Level {
     }
 
     /// The level now, and each resource that has grown since `before` by more than `slack`. It waits for threads to
-    /// release
-    /// their resources.
+    /// release their resources.
     pub fn growth_since(before: &Level, slack: Slack) -> (Level, Vec<String>) {
         let look = || {
             let now = Level::now();

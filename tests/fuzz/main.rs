@@ -2,16 +2,14 @@
 //!
 //! ```text
 //!  seed ─► requests.rs: random requests ─► script.rs: steps, which name objects ─► play.rs: a world, real sockets ─► wire.rs
-//!                                                   │                                    ├ neighbour.rs: frames are asserted
-//!                                                   │                                    └ sleeper.rs: pauses, and survives
-//!                              a step fails ────────┴─► shrink.rs: fewer steps, until none can be left out
+//!                                                 │                                    ├ neighbour.rs: frames are asserted
+//!                                                 │                                    └ sleeper.rs: pauses, and survives
+//!                            a step fails ────────┴─► shrink.rs: fewer steps, until none can be left out
 //! ```
 //!
 //! Each run has a process of its own, since a failure may be an abort or a hang. A failure names its seed, and writes
-//! the
-//! fewest steps that reproduce it to a file. `corpus/` has such scripts: scripts that found a bug, and scripts that
-//! reach
-//! something rare. They are played first.
+//! the fewest steps that reproduce it to a file. `corpus/` has such scripts: scripts that found a bug, and scripts that
+//! reach something rare. They are played first.
 //!
 //! A run is bounded by a count, and its seeds are fixed: a slow host tests the same as a fast host. The first seed is
 //! printed.
@@ -63,8 +61,7 @@ use fixture::chance::number;
 
 const REQUESTS: u64 = 300_000;
 /// Well-formed requests that the compositor reads of one script, on average. The limit counts scripts, not requests, so
-/// that
-/// the seeds that are played do not depend on the number of processes.
+/// that the seeds that are played do not depend on the number of processes.
 const REQUESTS_OF_A_SCRIPT: u64 = 7_500;
 /// Scripts with mangled bytes.
 const MANGLED_SCRIPTS: u64 = 24;

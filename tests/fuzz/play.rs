@@ -34,8 +34,7 @@ pub const STEPS: usize = 10_000;
 /// instructions. A turn that is quadratic or waits for something exceeds it.
 const LONGEST_TURN: Duration = Duration::from_secs(4);
 /// Resources that may remain after clients left: content on screen, queues and pools of the outputs, and threads that
-/// the
-/// session starts with the first capture or keymap.
+/// the session starts with the first capture or keymap.
 const LEFT: Slack = Slack { descriptors: 16, mappings: 16, threads: 4, heap_bytes: u64::MAX / 2 };
 /// Turns; a session that is locked for longer is unlocked by the test.
 const LONGEST_LOCK: u32 = 40;
@@ -284,8 +283,7 @@ impl Player {
     }
 
     /// Ends all clients and asserts that the session is as in the beginning: the neighbour is shown, and nothing
-    /// remains of
-    /// the other clients. Returns the counts since the last call.
+    /// remains of the other clients. Returns the counts since the last call.
     pub fn end(&mut self) -> Tally {
         self.turn();
         (0..CLIENTS).for_each(|client| self.leave(client));
@@ -319,10 +317,9 @@ impl Player {
         std::mem::take(&mut self.tally)
     }
 
-    /// Ends the session. The neighbour is killed first, since the resources of a client are freed when it
-    /// disconnects: clients that
-    /// are connected when libwayland is destroyed are never reported as gone. In a real session the process ends
-    /// anyway.
+    /// Ends the session. The neighbour is killed first, since the resources of a client are freed when it disconnects:
+    /// clients that are connected when libwayland is destroyed are never reported as gone. In a real session the
+    /// process ends anyway.
     pub fn close(mut self) {
         self.world.kill(self.neighbour.client);
         drop((self.neighbour, self.sleeper));

@@ -13,19 +13,16 @@ use crate::script::{Kind, Step};
 use crate::{corpus, soak};
 
 /// Environment variable with the task of a process. `requests 7 3` plays the scripts of seeds 7 to 9; `record requests
-/// 7 FILE`
-/// plays one script and writes it down, `replay FILE...` plays written scripts; `soak 7 12 60` plays 12 scripts in one
-/// session, and more until 60 s are over; `collect 7 100` adds scripts of 100 seeds to the corpus.
+/// 7 FILE` plays one script and writes it down, `replay FILE...` plays written scripts; `soak 7 12 60` plays 12 scripts
+/// in one session, and more until 60 s are over; `collect 7 100` adds scripts of 100 seeds to the corpus.
 const TASK: &str = "UPBEAT_FUZZ_TASK";
 /// A hang limit: a process that has printed nothing for so long is killed. It prints something after each script, which
-/// takes
-/// seconds at most.
+/// takes seconds at most.
 const SILENCE: Duration = Duration::from_secs(300);
 /// Sessions until each cache of the process is filled.
 const WARM_UP: u64 = 3;
 /// Resources that the sessions of one process may leave behind (each a keymap and the content that was on screen last),
-/// because
-/// libraries free them at the end of the process only. For leaks within one session see [`soak`].
+/// because libraries free them at the end of the process only. For leaks within one session see [`soak`].
 const LEFT: Slack = Slack { descriptors: 64, mappings: 64, threads: 0, heap_bytes: 8 << 20 };
 
 #[derive(Default)]

@@ -1,6 +1,5 @@
 //! A client that binds every global and often reads nothing for a while: a bar, a clipboard manager and a window in
-//! one,
-//! as if stopped in a debugger or swapped out. No action of another client may end it.
+//! one, as if stopped in a debugger or swapped out. No action of another client may end it.
 
 use std::os::unix::net::UnixStream;
 

@@ -1,6 +1,6 @@
 //! One long session with everything: clients of all kinds that come, go and die, outputs that are unplugged and turned
-//! off,
-//! reloads of the configuration. Each time all clients have left, the session must use no more resources than before.
+//! off, reloads of the configuration. Each time all clients have left, the session must use no more resources than
+//! before.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,9 @@ use crate::play::{Player, Tally};
 use crate::process::{self, Outcome, last_words, tell, tell_all};
 use crate::script::Kind;
 
-/// Rounds until frame records have reached their size and most tables have grown for the last time. With the seeds
-/// 0, 1 000 and 5 000 descriptors, mappings and threads stay within 4 from the first round on; the heap grows by a
-/// fifth to a
-/// third in eight rounds, in steps of 0.5 MB.
+/// Rounds until frame records have reached their size and most tables have grown for the last time. With the seeds 0, 1
+/// 000 and 5 000 descriptors, mappings and threads stay within 4 from the first round on; the heap grows by a fifth to
+/// a third in eight rounds, in steps of 0.5 MB.
 const WARM_UP: u64 = 8;
 /// Rounds of the test command; rounds after the warm-up are compared with it.
 const ROUNDS: u64 = WARM_UP + 4;

@@ -1,6 +1,5 @@
 //! `examples/animation` in a recorded session. The pixels of every frame encode the time that it was drawn for. The
-//! tests
-//! compare it with the time at which the frame was shown.
+//! tests compare it with the time at which the frame was shown.
 //!
 //! ```text
 //!  refresh       7     8     9    10    11    12    13
@@ -12,12 +11,9 @@
 //! represents a refresh in the future, and content is behind by no more than the drops before it.
 //!
 //! In the guest whose clock counts instructions (`tests/vm/content`) the bounds are exact. They hold from a program's
-//! first
-//! frames on, when windows open slowly and memory is touched for the first time. A frame is behind by no more refreshes
-//! than
-//! were dropped during the last `under_way` frames, because the frames that were being drawn then recover by
-//! themselves. Nine
-//! of ten frames are exact.
+//! first frames on, when windows open slowly and memory is touched for the first time. A frame is behind by no more
+//! refreshes than were dropped during the last `under_way` frames, because the frames that were being drawn then
+//! recover by themselves. Nine of ten frames are exact.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -116,8 +112,7 @@ impl Seen {
 }
 
 /// Runs an example, and compares the recorded frames with the times that they represent. `under_way`: frames that are
-/// drawn
-/// before the first of them is shown.
+/// drawn before the first of them is shown.
 pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize) {
     let (said, seen) = recorded(name, arguments);
     // A frame for a revoked target and a frame for its replacement may represent the same time.

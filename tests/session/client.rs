@@ -1,6 +1,5 @@
-//! A small client that plays one of several roles. It runs in a process of its own (this test binary, started
-//! again) and prints its events on its standard output: `shown`, `enter`, `leave`, and the events of its
-//! [seat](super::seat).
+//! A small client that plays one of several roles. It runs in a process of its own (this test binary, started again)
+//! and prints its events on its standard output: `shown`, `enter`, `leave`, and the events of its [seat](super::seat).
 
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,6 +1,5 @@
 //! `examples/c/ahead`, built from the protocol's XML with the system's tools, and `examples/python/ahead.py`, which
-//! reads
-//! the XML when it runs. Both programs know nothing of Upbeat but the XML.
+//! reads the XML when it runs. Both programs know nothing of Upbeat but the XML.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,6 +1,5 @@
 //! The binary in a headless session, with clients in separate processes: the answers and effects of `upbeat msg`, the
-//! end
-//! of a session, and the isolation of clients from each other.
+//! end of a session, and the isolation of clients from each other.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

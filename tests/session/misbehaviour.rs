@@ -1,6 +1,5 @@
 //! A client that floods, does not read, dies or cheats does not disturb other clients. Here the tests assert only that
-//! the
-//! other clients go on; their frame times are measured elsewhere.
+//! the other clients go on; their frame times are measured elsewhere.
 
 use upbeat_record::ipc::message::Request;
 

@@ -1,8 +1,7 @@
 //! Plans by the clock: the checks of `tests/clients/refreshes` for the binary, in real time, from its frame log.
 //!
 //! A busy machine is late now and then, but its plans are not affected. So the bounds hold for the refresh that content
-//! was
-//! chosen for, and for the number of refreshes without a frame, which was in the thousands when this failed.
+//! was chosen for, and for the number of refreshes without a frame, which was in the thousands when this failed.
 
 use serde_json::Value;
 use upbeat_record::ipc::message::input::InputEvent;

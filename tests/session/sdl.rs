@@ -1,6 +1,5 @@
 //! `examples/sdl`: an ordinary SDL 2 program, without and with the patch that the book shows. The patch applies, and
-//! the frames
-//! of the patched program are drawn ahead.
+//! the frames of the patched program are drawn ahead.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -261,8 +261,8 @@ impl Program {
         while self.next_line(word, start + PATIENCE).is_none_or(|line| line != word) {}
     }
 
-    /// The next line of output; `None` if there is none within [`STEP`]. Panics after `deadline`, with `word` in
-    /// its message.
+    /// The next line of output; `None` if there is none within [`STEP`]. Panics after `deadline`, with `word` in its
+    /// message.
     #[track_caller]
     fn next_line(&mut self, word: &str, deadline: Instant) -> Option<&str> {
         let said = &self.said;

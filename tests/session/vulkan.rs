@@ -1,6 +1,5 @@
 //! Vulkan programs on a CPU driver, with the layer in `examples/vulkan`: each frame is bound to a refresh, and the
-//! calls of
-//! `VK_GOOGLE_display_timing` are answered.
+//! calls of `VK_GOOGLE_display_timing` are answered.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

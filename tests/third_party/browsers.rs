@@ -1,6 +1,5 @@
 //! Chromium and Firefox: typing into a field, choosing from a list, drag and drop. The page writes the results into its
-//! title,
-//! so the list of windows shows them.
+//! title, so the list of windows shows them.
 
 use std::cell::Cell;
 

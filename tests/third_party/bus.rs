@@ -13,8 +13,7 @@ const PROGRAMS: [(&str, &str); 3] = [
 ];
 
 /// The `WAYLAND_DISPLAY` of a program that the bus starts for a program in a session. `line` is the shell line that
-/// starts
-/// the session, as `$SESSION`.
+/// starts the session, as `$SESSION`.
 fn display_of_a_service(line: &str) -> Option<String> {
     if !PROGRAMS.iter().all(|(program, package)| installed(program, package)) {
         return None;

@@ -60,8 +60,8 @@ fn the_primary_selection_is_another_and_whoever_watches_hears_of_each() {
     copy(&mut session, "", "first");
     session.wait("the first", || heard("first"));
     pasted(&session, &["--primary"], "selected");
-    // Redirect the output, because wl-copy stays in the background and would keep the pipes open that the test
-    // waits for.
+    // Redirect the output, because wl-copy stays in the background and would keep the pipes open that the test waits
+    // for.
     session.run(&["sh", "-c", "exec wl-copy --type text/plain second > /dev/null 2>&1"]);
     session.wait("the second", || heard("second"));
     assert_eq!(heard("selected"), None, "the primary selection must not be watched");

@@ -1,6 +1,5 @@
 //! Desktop programs without ordinary windows: bars, wallpapers, launchers, notifications, and output configuration.
-//! Each test uses
-//! a program's main function and checks the effect.
+//! Each test uses a program's main function and checks the effect.
 
 use std::path::Path;
 

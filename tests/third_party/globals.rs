@@ -1,7 +1,6 @@
 //! Compares the output of `wayland-info` with a file for each backend, so that a global that appears, vanishes or
-//! changes its
-//! version is noticed. `UPDATE_EXPECT=1 cargo test --test third_party globals` rewrites the files: one global a line,
-//! sorted.
+//! changes its version is noticed. `UPDATE_EXPECT=1 cargo test --test third_party globals` rewrites the files: one
+//! global a line, sorted.
 
 use std::path::Path;
 

@@ -1,11 +1,9 @@
 //! Unmodified third-party programs, each in a session of its own, headless or nested in another compositor. The tests
-//! click and
-//! type into them and capture the screen with grim. No program may get a protocol error.
+//! click and type into them and capture the screen with grim. No program may get a protocol error.
 //!
 //! Each program runs for a few seconds; `UPBEAT_THIRD_PARTY_SECONDS=60` makes it a minute. Pictures and the programs'
-//! protocol
-//! logs are left in `target/tmp/third_party`. A program that is not installed is skipped with the name of its Debian
-//! package, unless `CI=true`.
+//! protocol logs are left in `target/tmp/third_party`. A program that is not installed is skipped with the name of its
+//! Debian package, unless `CI=true`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
@@ -217,9 +215,8 @@ fn several_of_them_share_a_screen() {
         seen = Some(session.wait_for_picture("first", |picture| picture.content() >= before.max(1)));
     }
     let seen = seen.expect("the pictures of four programs");
-    // Type without a click: the newest window has the keyboard focus, and a click might hit another program that
-    // exits at its
-    // first key.
+    // Type without a click: the newest window has the keyboard focus, and a click might hit another program that exits
+    // at its first key.
     session.type_text(TEXT);
     session.linger();
     session.still_runs();

@@ -108,9 +108,8 @@ fn display_number(server: &mut Child) -> String {
 }
 
 impl Parent {
-    /// Command line of the parent, with a screen that has room for a session of this size. A Wayland compositor
-    /// listens on
-    /// [`socket`](Self::socket).
+    /// Command line of the parent, with a screen that has room for a session of this size. A Wayland compositor listens
+    /// on [`socket`](Self::socket).
     fn command(self, (width, height): (u32, u32), runtime: &Path) -> Command {
         let mut command;
         match self {

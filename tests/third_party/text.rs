@@ -181,8 +181,8 @@ fn fcitx5_composes_from_keys_shows_what_there_is_to_choose_from_and_writes_it() 
 const NEXT_CLICK: Duration = Duration::from_secs(3);
 
 /// Captures the screen until a picture is as expected of fcitx5. Version 5.0 flushes requests that it makes outside of
-/// an event
-/// handler only with its next event. Without another key, a list that it draws after the last key would never be sent.
+/// an event handler only with its next event. Without another key, a list that it draws after the last key would never
+/// be sent.
 #[track_caller]
 fn wait_for_list(session: &Session, name: &str, expected: impl Fn(&Picture) -> bool) -> Picture {
     let heard = Cell::new(Instant::now());

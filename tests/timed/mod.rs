@@ -2,9 +2,8 @@
 //!
 //! A host that does other work makes every time longer, so a time measured there proves nothing. Such tests lie in
 //! modules called `timed`, and the test command ignores them. `./up measure host` runs them and prints each figure
-//! beside
-//! the host's own noise, without a verdict. `./up measure counted` runs them in a guest whose clock counts instructions
-//! ([`VARIABLE`] is set there), and there they assert.
+//! beside the host's own noise, without a verdict. `./up measure counted` runs them in a guest whose clock counts
+//! instructions ([`VARIABLE`] is set there), and there they assert.
 
 use std::fmt::Display;
 

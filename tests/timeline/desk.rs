@@ -1,10 +1,8 @@
 //! Several outputs in virtual time, each with refreshes of its own that its conductor learns from presentation times
-//! only,
-//! and every event that may happen to them.
+//! only, and every event that may happen to them.
 //!
 //! A change on a lit output is on screen within two refreshes that it could reach. No latch is planned more than two
-//! intervals
-//! after the frame in flight, except for a stamp. No output is latched again and again at the same time.
+//! intervals after the frame in flight, except for a stamp. No output is latched again and again at the same time.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;

@@ -1,10 +1,8 @@
 //! A panel with a variable refresh rate in virtual time, with clients that draw ahead, clients that draw on frame
-//! callbacks,
-//! and other changes.
+//! callbacks, and other changes.
 //!
 //! The panel shows a frame as soon as it has it, but not before its shortest interval is over. After its longest
-//! interval it
-//! repeats its picture by itself, and is busy with that for the shortest interval.
+//! interval it repeats its picture by itself, and is busy with that for the shortest interval.
 
 use std::collections::VecDeque;
 use std::fmt::Write;

@@ -8,8 +8,7 @@ use crate::timed_figure::Noise;
 /// Programs that come and go between two measurements. The first batch fills caches and the allocator's reserves.
 const BATCH: u32 = 300;
 /// A leak shows after every batch. On a busy machine more programs than before may run at once, which raises the level
-/// in
-/// some batch, but not in every batch.
+/// in some batch, but not in every batch.
 const MOST_BATCHES: u32 = 5;
 /// Allowed growth for each program (KiB): less than the smallest object that is kept for a surface or a client, and
 /// far more than the noise from the allocator's pages.

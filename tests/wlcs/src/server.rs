@@ -84,9 +84,8 @@ fn prepare(handle: &LoopHandle<'static, State>, state: &mut State, jobs: Channel
 }
 
 impl Handle {
-    /// Runs `job` on the session's thread and waits for it, so that the next step of a test comes after it. `None`
-    /// if the session
-    /// is gone.
+    /// Runs `job` on the session's thread and waits for it, so that the next step of a test comes after it. `None` if
+    /// the session is gone.
     fn run<T: Send + 'static>(&self, job: impl FnOnce(&mut State, &mut Clients) -> T + Send + 'static) -> Option<T> {
         let (done, result) = mpsc::sync_channel(1);
         let job: Job = Box::new(move |state, clients| {
