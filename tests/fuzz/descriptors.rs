@@ -28,7 +28,7 @@ pub enum Descriptor {
     Deleted(u32),
     /// The read end of an empty pipe whose write end is closed.
     Pipe,
-    /// The write end of a full pipe that is never read.
+    /// The write end of a pipe whose read end is closed.
     FullPipe,
     /// The read end, or the write end, of a pipe whose other end stays open and idle.
     SilentPipe,

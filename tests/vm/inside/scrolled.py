@@ -164,7 +164,7 @@ def fling(device, size):
     session = hand(size)
     card = os.open(device, os.O_RDWR)
     seen = []
-    # In the first frames of the fling, the session tests the plane with the driver.
+    # In the first frames of the motion, the session tests the plane with the driver.
     pull(session, 24 * REPORT_PIXELS)
     begun = time.monotonic()
     session.input("fingers-lift")
