@@ -48,7 +48,7 @@ fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
     let is_ahead =
         |window: &upbeat_record::ipc::message::Window| window.app_id == app_id && window.pacing == Pacing::Ahead;
     let window = wait("its window, drawn ahead", || session.windows().into_iter().find(is_ahead));
-    assert_eq!(window.reason, "the client asked to draw ahead");
+    assert_eq!(window.reason, "it asked for that");
     let output = process.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
