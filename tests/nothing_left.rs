@@ -1,4 +1,4 @@
-//! Who is gone leaves nothing behind: after clients and monitors have come and gone, no more memory is in use.
+//! Finds leaks: after clients and monitors have come and gone, no more memory is in use than before.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
@@ -23,14 +23,15 @@ use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_manager_v1::Zxd
 
 use fixture::client::Data;
 
-/// Until tables have the size that they keep.
+/// Repetitions until tables have reached their final size.
 const WARM_UP: usize = 40;
-/// What is remembered of an output's frames is full after so many clients with a few frames each.
+/// This many clients, with a few frames each, fill the records of an output's frames.
 const FIRST_CLIENTS: usize = 160;
 const TIMES: usize = 100;
-/// What may be in use for each of them in addition (bytes): less than any object. The last of them may not be forgotten yet.
+/// Allowed growth per repetition (bytes): less than any object. It is not zero because the last repetition may not be
+/// freed yet.
 const LARGEST_GROWTH: i64 = 64;
-/// 1000 s of a fast display have so many refreshes: the test waits for light.
+/// 500 Hz, in mHz: the test waits for light, and a fast display makes that short.
 const REFRESH: u32 = 500_000;
 
 macro_rules! ignore {
@@ -60,7 +61,7 @@ ignore!(
     ZwpTabletSeatV2,
 );
 
-/// What toolkits ask for besides a window: all that is on a list of the seat's or an output's.
+/// Creates the objects that toolkits create besides a window: each kind that the seat or an output keeps in a list.
 fn ask_for_all(world: &mut World, client: ClientIndex) {
     let client = world.client(client);
     let (globals, handle) = (client.globals(), client.handle());
@@ -91,7 +92,7 @@ fn a_hundred_clients_that_were_killed_leave_nothing() {
     let mut world = World::lit_at(REFRESH, OutputOptions::default(), Renderer::pixman().unwrap());
     (0..FIRST_CLIENTS).for_each(|_| come_and_go(&mut world));
     let kept = kept_by_all(|| (0..TIMES).for_each(|_| come_and_go(&mut world)));
-    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes of {TIMES} clients are left");
+    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes are left after {TIMES} clients");
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn a_monitor_that_was_unplugged_a_hundred_times_leaves_nothing() {
     world.settle();
     let manager = world.client(client).bind::<ZxdgOutputManagerV1>();
     let replug = |world: &mut World| {
-        // What is found next is the new one.
+        // Forget the old globals, so that the next bound output is the new output.
         world.client(client).data.globals.clear();
         world.plug("second", 60_000);
         let output = world.client(client).bind_output();
@@ -115,5 +116,5 @@ fn a_monitor_that_was_unplugged_a_hundred_times_leaves_nothing() {
     };
     (0..WARM_UP).for_each(|_| replug(&mut world));
     let kept = kept_by_all(|| (0..TIMES).for_each(|_| replug(&mut world)));
-    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes of {TIMES} monitors are left");
+    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes are left after {TIMES} monitors");
 }

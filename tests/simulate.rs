@@ -45,7 +45,7 @@ fn a_mangohud_log_gives_json_in_the_documented_shape() {
     assert!(page.matches("<svg").count() >= 6 && !page.contains("<script") && !page.contains("http"));
 }
 
-/// What `upbeat simulate --json` says of a log with these lines.
+/// The JSON report of `upbeat simulate` for a log with this text.
 fn report(name: &str, text: &str, arguments: &[&str]) -> serde_json::Value {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join(name);
@@ -60,7 +60,7 @@ fn drops(report: &serde_json::Value, policy: &str) -> f64 {
     run["drops_per_s"].as_f64().unwrap()
 }
 
-/// `upbeat simulate … | head -n 1`: who has read enough is no error.
+/// `upbeat simulate … | head -n 1` ends without an error, since the reader has all that it wants.
 #[test]
 fn a_pipe_that_is_closed_early_is_not_complained_of() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_upbeat"))
@@ -88,8 +88,8 @@ fn a_steady_log_of_25_ms_is_40_fps_whatever_the_pacing() {
     assert!(load["warnings"][0].as_str().unwrap().contains("the same (40.0 fps)"), "{load}");
 }
 
-/// The rendering of a capture, and its intervals alone, which are a bound on it. (It was GPU-bound: the CPU's times of this file
-/// hold its waits for the GPU, and are of no use here.)
+/// Compares the rendering stage of a capture with its intervals alone, which are an upper bound. (The capture was
+/// GPU-bound: its CPU times include waits for the GPU, so they are not used here.)
 #[test]
 fn a_log_of_intervals_tells_the_misses_of_its_stages_within_a_factor_of_two() {
     let log = std::fs::read_to_string(data("frames/metroexodus.csv")).unwrap();
@@ -171,13 +171,13 @@ fn bad_input_is_one_line_that_says_what_is_wrong_and_where() {
 fn prediction_halves_the_error_of_a_drag_and_of_a_fling_and_a_limit_keeps_it_harmless() {
     let error = |file: &str, predictor: &str| {
         let recording = strokes::read(Path::new(&data(file))).unwrap();
-        // At 16 ms.
+        // The second horizon is 16 ms.
         strokes::evaluate(&recording, predictor)[1].mean
     };
     for (file, predictor) in [("input/touch_elan_drag.csv", "linear"), ("input/fling_flutter_velocity.csv", "kalman")] {
         assert!(error(file, predictor) < 0.5 * error(file, "none"), "{file}");
     }
-    // Two fingers that a touchpad reports as one jump: no curve fits, and the learned error says so.
+    // The touchpad reports two fingers as one jump. No curve fits it, and the learned error detects that.
     let jumps = "input/touchpad_2fscroll.csv";
     assert!(error(jumps, "linear") > error(jumps, "none"));
     assert!(error(jumps, "limited") < 1.05 * error(jumps, "none"), "{}", error(jumps, "limited"));
@@ -196,7 +196,7 @@ fn several_clients_are_paced_by_the_conductor_and_the_focused_one_stays_fresh() 
     assert!(p50("just-in-time, worst of 2 others") < p50("vsync, worst of 2 others"));
 }
 
-/// Recordings of fingers, on touch screens and touchpads.
+/// Recordings of fingers on touch screens and touchpads.
 const FINGERS: [&str; 11] = [
     "fling_flutter_velocity",
     "touch_atmel_drag",
@@ -211,19 +211,19 @@ const FINGERS: [&str; 11] = [
     "touchpad_synaptics",
 ];
 
-/// How far a view is from the fingers that pull it, at each refresh of a display at 60 Hz that is latched 4 ms before, with and
-/// without a guess; and how far guesses went beyond them.
+/// Distances (pixels) between a view and the fingers that drag it, at each refresh of a 60 Hz display with a latch 4 ms
+/// before: with prediction, without prediction, and how far predictions overshot.
 fn pulled(recording: &Recording) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     const REFRESH: Span = Span::from_micros(16_667);
     const LATCH: Span = Span::from_millis(4);
-    /// Fingers that say nothing for so long rest.
+    /// Fingers without a sample for this long are at rest.
     const REST: Span = Span::from_millis(50);
     let anywhere = Range { first: -1e9, last: 1e9 };
     let mut view = ViewMotion::new(0.0, 0.0);
     view.set_ranges(Ranges { x: anywhere, y: anywhere }, Instant::ZERO);
     let (mut guessed, mut held, mut beyond) = (Vec::new(), Vec::new(), Vec::new());
     let strokes = recording.strokes.iter().filter(|stroke| stroke.len() >= 5);
-    // Fingers touch at any part of a refresh.
+    // Repeat with four phases, since a touch may begin at any part of a refresh.
     for (stroke, part) in strokes.flat_map(|stroke| (0..4).map(move |part| (stroke, part))) {
         let (first, last) = (stroke[0], stroke[stroke.len() - 1]);
         let (mut known, mut present) = (first, first.at - REFRESH * part / 4);
@@ -262,7 +262,7 @@ fn a_view_is_nearer_to_the_fingers_that_pull_it_with_a_guess_and_hardly_ever_goe
         };
         let (with, without) = (quantile(&mut guessed, 0.95), quantile(&mut held, 0.95));
         let beyond = quantile(&mut beyond, 0.99);
-        /// Fingers that rest are known no better.
+        /// Pixels; for fingers at rest a prediction is no better than the last sample.
         const NOISE: f64 = 0.25;
         eprintln!("{name}: p95 {with:.1} px, without {without:.1} px; beyond p99 {beyond:.1} px");
         assert!(with < without + NOISE && beyond < 12.01, "{name}: {with} {without} {beyond}");
@@ -293,7 +293,7 @@ fn what_clients_are_told_of_a_hand_is_nowhere_much_worse_than_its_last_report_an
                 predicted.mean, held.mean
             );
             assert!(with <= without + 1.0 && beyond < 12.01, "{name}, {horizon} ms: {with} {without} {beyond}");
-            // Of fingers that click nothing is known better.
+            // Fingers that only tap cannot be predicted better.
             assert!(predicted.mean <= 1.05 * held.mean, "{name}, {horizon} ms");
             if horizon == 16 {
                 told += predicted.mean / held.mean;
@@ -302,7 +302,7 @@ fn what_clients_are_told_of_a_hand_is_nowhere_much_worse_than_its_last_report_an
         }
     }
     let share = told / f64::from(recordings);
-    assert!(share < 0.62, "predictions are worth something: {share}");
+    assert!(share < 0.62, "mean error with prediction, as a share: {share}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The timing core in virtual time: one display, clients with given costs, no clock but the one in the test.
+//! The timing core in virtual time: one display, clients with given costs, and only the test's clock.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -115,18 +115,18 @@ fn a_heavy_client_that_is_touched_gets_latency_and_one_that_is_not_gets_smoothne
     assert!(free.callback_to_light.p50 <= ms(33.3), "{free:?}");
 }
 
-/// Frames of 2 ms, but for one in so many that takes so many milliseconds.
+/// Frames of 2 ms; each entry `(n, ms)` makes every n-th frame cost `ms`.
 fn mostly_light(rare: &[(u32, f64)]) -> Costs {
     let (rare, mut frame) = (rare.to_vec(), 0u32);
     Costs::of(move || {
         frame += 1;
-        // The first one comes at half of that, so that it is known before long.
+        // The first rare frame comes after half of its period, so that its cost is learned early.
         let now = rare.iter().filter(|(every, _)| frame % every == every / 2).map(|(_, cost)| *cost);
         ms(now.fold(2.0, f64::max))
     })
 }
 
-/// A terminal that is typed into answers a callback when the next key comes.
+/// A terminal, for example, answers a callback only when the next key is typed.
 #[test]
 fn client_that_has_nothing_to_draw_for_some_refreshes_is_still_called_back_just_in_time() {
     for refreshes_without_content in [4.0, 6.0, 11.0] {
@@ -154,22 +154,22 @@ fn one_frame_in_thirty_that_does_not_fit_is_no_hiccup() {
     let client = rig.add(Client::new("watched", mostly_light(&[(30, 22.0)])));
     rig.run_refreshes(2_400);
     let report = rig.report(client);
-    // With one period all of them would be late: 80.
+    // With one period of slack all 80 rare frames would be late.
     assert!(report.drops <= 12, "{report:?}");
 }
 
-/// It leaves the CPU alone meanwhile, as a client does that has nothing to draw: its frames are drawn by a device.
+/// The client leaves the CPU idle meanwhile, like a client that has nothing to draw, because a GPU draws its frames.
 #[test]
 fn one_frame_in_two_hundred_that_takes_nearly_two_periods_is_in_time_while_nobody_touches_the_window() {
     let mut rig = Rig::new(60_000);
     let client = rig.add(Client::new("watched", mostly_light(&[(12, 22.0), (200, 29.0)])));
     rig.run_refreshes(6_000);
     let report = rig.report(client);
-    // The first are not foreseen.
+    // The first rare frames cannot be predicted.
     assert!(report.drops <= 8, "{report:?}");
 }
 
-/// Programs are slow at first: what they load then says nothing of their frames.
+/// The first frames are slow because programs load their resources then. They say nothing about later frames.
 #[test]
 fn second_period_is_given_within_a_second_of_frames_that_do_not_fit_and_not_for_the_first_ones() {
     let mut rig = Rig::new(60_000);
@@ -222,8 +222,8 @@ fn a_loop_that_is_always_late_still_latches() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the clients cost: one latch a refresh at most, one callback a refresh and client at most, nothing is
-    /// shown twice or out of order, and everybody gets on.
+    /// For any client costs: at most one latch a refresh, at most one callback a refresh and client, no frame is shown
+    /// twice or out of order, and every client makes progress.
     #[test]
     fn the_order_of_things_holds_for_any_costs(
         clients in prop::collection::vec((0.01f64..60.0, 0.0f64..20.0, any::<bool>(), 0u8..4), 1..6),
@@ -241,7 +241,7 @@ proptest! {
     }
 }
 
-/// Rates of outputs that stand beside each other, unequal or nearly so.
+/// Refresh rates (mHz) of outputs side by side, unequal or nearly equal.
 const RATES: [u32; 6] = [60_000, 59_940, 75_000, 144_000, 30_000, 240_000];
 const MOST_OUTPUTS: usize = 3;
 
@@ -272,7 +272,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Whatever happens on several outputs, and to them: what changes is on screen within two refreshes.
+    /// Holds for any sequence of events on several outputs.
     #[test]
     fn what_changes_on_an_output_is_on_screen_within_two_refreshes(
         rates in prop::sample::subsequence(RATES.to_vec(), 2..=MOST_OUTPUTS).prop_shuffle(),

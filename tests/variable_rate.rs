@@ -1,5 +1,5 @@
-//! The timing core on a panel of variable rate (48 to 144 Hz), in virtual time: frames that wait keep the rate that they were
-//! drawn for, and who is called back needn't wait for the panel.
+//! The timing core on a panel with a variable refresh rate (48 to 144 Hz), in virtual time. Bound frames keep the rate
+//! that they were drawn for, and a client that draws on callbacks does not wait for the panel.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -19,7 +19,7 @@ fn ms(millis: f64) -> Span {
     Span::from_millis_f64(millis)
 }
 
-/// Frames take what the list says, over and over; each as often as it says.
+/// Frame costs in repeating phases: each entry is a cost (ms) and a number of frames.
 fn phases(list: Vec<(f64, usize)>) -> Costs {
     let costs: Vec<Span> = list.into_iter().flat_map(|(cost, count)| vec![ms(cost); count]).collect();
     let mut next = 0;
@@ -29,12 +29,12 @@ fn phases(list: Vec<(f64, usize)>) -> Costs {
     })
 }
 
-/// How long composing is not known yet.
+/// Until then the compose time is still being learned.
 const LEARNED: Span = Span::from_seconds(1);
-/// How far from its time a frame is that was there in time.
+/// Tolerance for a frame that was ready in time.
 const EXACT: Span = Span::from_micros(300);
 
-/// The gaps between lights, in milliseconds.
+/// Gaps between lights, in milliseconds.
 fn gaps(frames: &[Bound]) -> Vec<f64> {
     let gaps = frames.windows(2).map(|pair| pair[1].light - pair[0].light);
     gaps.map(|gap| (gap.as_millis_f64() * 100.0).round() / 100.0).collect()
@@ -114,22 +114,22 @@ fn what_else_changes_moves_no_frame_that_waits() {
     }
 }
 
-/// Whether the frame waited for its time. Before it came nobody knew of it: the panel may have been given something else,
-/// while it was busy with its own repetition.
+/// Whether the frame was committed well before its time. Otherwise the panel may already have another frame, or be busy
+/// with its own repetition.
 fn waited(frame: &Bound) -> bool {
     frame.committed + OUT + SHORTEST * 2 <= frame.target.present
 }
 
-/// A frame that waits is shown at its time, and as far from the one before as it was drawn to be; one that is late as soon as
-/// the panel is free.
+/// Asserts that a frame committed early is shown at its target time, at the distance from its predecessor that it was
+/// drawn for, and that a late frame is shown as soon as the panel is free.
 fn check(frames: &[Bound]) -> Result<(), TestCaseError> {
     for pair in frames.windows(2) {
         let (before, frame) = (pair[0], pair[1]);
         let (gap, apart) = (frame.light - before.light, frame.target.present - before.target.present);
         prop_assert!(apart > Span::ZERO && gap >= SHORTEST, "{gap}: {before:?} {frame:?}");
         let earliest = frame.target.present;
-        // One that came shortly before its time, or after it, may find the panel busy with its own repetition, and something
-        // else that waits for that.
+        // A frame committed shortly before its time, or after it, may find the panel busy with its own repetition, and
+        // another frame that waits for the end of that.
         let busy = if waited(&frame) { Span::ZERO } else { SHORTEST * 2 };
         let latest = earliest.max(before.light + SHORTEST).max(frame.committed + OUT) + busy;
         prop_assert!(frame.light >= earliest - EXACT, "{} early: {frame:?}", earliest - frame.light);
@@ -147,7 +147,7 @@ fn check(frames: &[Bound]) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever frames cost, and whatever else changes.
+    /// Holds for any frame costs and any other changes.
     #[test]
     fn frames_that_wait_are_shown_at_their_times(
         costs in prop::collection::vec((0.5f64..45.0, 1usize..80), 1..6),
@@ -168,14 +168,14 @@ proptest! {
     }
 }
 
-/// A frame waits for the panel no longer than this, but one in a hundred.
+/// In 99 of 100 frames the wait for the panel is at most this long.
 const WAITS: Span = Span::from_millis(1);
-/// The longest that a frame may take for that: what takes longer finds the panel busy with its own repetition.
+/// Longest frame cost for this bound: a longer frame finds the panel busy with its own repetition.
 const LONGEST_COST: Span = Span::from_micros(20_800);
-/// How far a light may be off the rhythm of commits.
+/// How far light may deviate from the rhythm of commits.
 const OFF: Span = Span::from_micros(500);
 
-/// What is known of a client after a while.
+/// The frames of a client that draws on callbacks, after its costs were learned.
 fn called_back(costs: Costs, pacing: PacingWish) -> Vec<Called> {
     let mut panel = Panel::new();
     let caller = panel.is_called_back(costs, pacing);
@@ -185,7 +185,7 @@ fn called_back(costs: Costs, pacing: PacingWish) -> Vec<Called> {
     panel.called(caller)[begun..].to_vec()
 }
 
-/// How long frames waited of which all but one in a hundred wait no longer.
+/// The 99th percentile of the waits of frames that cost at most [`LONGEST_COST`].
 fn waited_mostly(frames: &[Called]) -> Span {
     let mut waited: Vec<Span> = frames.iter().filter(|frame| frame.cost <= LONGEST_COST).map(Called::waited).collect();
     waited.sort();
@@ -216,11 +216,11 @@ fn a_steady_client_keeps_the_rate_of_the_panel_or_its_own() {
         let seconds = (frames[frames.len() - 1].light - frames[0].light).as_seconds_f64();
         let rate = (frames.len() - 1) as f64 / seconds;
         let could = 1.0 / (ms(cost) + ms(0.3)).max(SHORTEST).as_seconds_f64();
-        assert!(rate > could * 0.96, "{cost} ms: {rate:.1} frames in a second, {could:.1} could be");
+        assert!(rate > could * 0.96, "{cost} ms: {rate:.1} frames a second, {could:.1} are possible");
     }
 }
 
-/// What moves beside a client that draws, or alone.
+/// The cursor moves beside a client that draws, and alone.
 #[test]
 fn the_cursor_does_not_break_the_cadence_and_is_shown_all_the_same() {
     for cost in [2.0, 8.0, 12.0, 18.0] {
@@ -253,7 +253,7 @@ fn at_45_frames_a_second_lights_keep_the_rhythm_of_commits() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Whatever frames cost, as far as that is not too far apart for the panel.
+    /// Holds for any frame costs that fit the panel's longest interval.
     #[test]
     fn who_is_called_back_waits_for_its_own_frames_only(
         least in 0.2f64..19.0,
@@ -261,7 +261,7 @@ proptest! {
         seed in any::<u64>(),
         just_in_time in any::<bool>(),
     ) {
-        // Near the longest interval there must be room for a repetition before the first may come.
+        // Costs near the longest interval must leave room for a repetition before the first frame may come.
         let most = (least + spread).min(if least > 16.0 { 20.8 } else { 20.4 });
         let pacing = if just_in_time { PacingWish::JustInTime } else { PacingWish::Auto };
         let frames = called_back(Costs::uniform(ms(least), ms(most), seed), pacing);
@@ -272,7 +272,8 @@ proptest! {
     }
 }
 
-/// One frame that the panel can just wait for, among many that come too soon after a repetition: it is not repeated for them.
+/// The panel can just wait for the long frame. The short frames would come too soon after a repetition, so the panel
+/// must not repeat for them.
 #[test]
 fn a_long_frame_among_short_ones_makes_the_panel_busy_for_none_of_them() {
     for (least, seed) in

@@ -1,4 +1,4 @@
-//! An allocator that counts, for tests of what must not allocate or must not keep what it allocates.
+//! A counting allocator, for tests that some code allocates nothing, or keeps nothing of its allocations.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -20,13 +20,13 @@ fn count_bytes(change: i64) {
     let _ = IN_USE.try_with(|bytes| bytes.set(bytes.get() + change));
 }
 
-/// Counts the allocations of each thread, and the bytes that it allocated and did not free.
+/// Counts each thread's allocations, and the bytes that it has allocated and not freed.
 struct Counting;
 
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // During the end of a thread its counter may be gone; those allocations are nobody's.
+        // When a thread ends its counter may be gone already; such allocations are not counted.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         count_bytes(layout.size().cast_signed() as i64);
         // SAFETY: the caller's promise about `layout` is passed on.
@@ -43,27 +43,26 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often this thread allocates during `work`.
+/// Number of allocations of this thread during `work`.
 pub fn allocations(work: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     work();
     ALLOCATIONS.with(Cell::get) - before
 }
 
-/// How many bytes of what this thread allocates during `work` are in use after it, less those from before that are not
-/// any more.
+/// Bytes that this thread allocates during `work` and does not free in it, less the older bytes that it frees.
 pub fn kept(work: impl FnOnce()) -> i64 {
     let before = IN_USE.with(Cell::get);
     work();
     IN_USE.with(Cell::get) - before
 }
 
-/// For as long as this is held, no other test that counts what all threads keep runs beside.
+/// While the guard is held, no other test that counts the memory of all threads runs.
 pub fn alone() -> MutexGuard<'static, ()> {
     COUNTING_ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As [`kept`], for work whose memory other threads free. For tests that are [`alone`].
+/// Like [`kept`], for work whose memory is freed by other threads. The test must hold the guard of [`alone`].
 pub fn kept_by_all(work: impl FnOnce()) -> i64 {
     let before = IN_USE_BY_ALL.load(Ordering::Relaxed);
     work();

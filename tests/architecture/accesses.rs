@@ -1,15 +1,15 @@
-//! Which fields of `State` a file names: `state.shell`, `let State { shell, .. } = state`, `self.shell` in `impl ... for State`.
+//! Finds the fields of `State` that a file uses: `state.shell`, `let State { shell, .. } = state`, `self.shell` in
+//! `impl ... for State`.
 
 use std::collections::BTreeSet;
 
 use super::imports::{Names, is_name, paths};
 
-/// How a value of the type is called where a file does not say its type.
+/// Usual name of a value of the type, in files that do not say its type.
 const USUAL: &str = "state";
-/// The type.
 const STATE: &str = "State";
 
-/// The fields of `struct State`, each with the words of its type.
+/// The fields of `struct State`, each with the tokens of its type.
 pub fn fields(words: &[String]) -> Vec<(String, Vec<String>)> {
     let Some(at) = words.windows(2).position(|pair| pair[0] == "struct" && pair[1] == STATE) else { return Vec::new() };
     let mut fields: Vec<(String, Vec<String>)> = Vec::new();
@@ -25,7 +25,7 @@ pub fn fields(words: &[String]) -> Vec<(String, Vec<String>)> {
     fields
 }
 
-/// The names that follow a value of type `State` and a dot, or that stand in a pattern of it; of them those that are fields.
+/// The fields that are used as `value.field`, or named in a pattern of `State`.
 pub fn names(words: &[String]) -> BTreeSet<String> {
     let kinds = kinds(words);
     let is_state = |at: usize| {
@@ -53,7 +53,7 @@ pub fn names(words: &[String]) -> BTreeSet<String> {
     found
 }
 
-/// What a file calls the type: `State`, unless it has one of its own, and what it imports it as.
+/// Names of the type in a file: `State` unless the file defines another `State`, and its aliases from imports.
 fn kinds(words: &[String]) -> BTreeSet<String> {
     let imported = paths(words).into_iter().filter(|(path, _)| path.ends_with(&["state".to_owned(), STATE.to_owned()]));
     let mut kinds: BTreeSet<String> = imported.filter_map(|(_, name)| name).collect();
@@ -64,7 +64,7 @@ fn kinds(words: &[String]) -> BTreeSet<String> {
     kinds
 }
 
-/// The names of values whose type is said to be `State`, a reference to it, or that are called as such a value usually is.
+/// Names of values that are declared as `State` or a reference to it, and the usual name.
 fn values(words: &[String], is_state: &dyn Fn(usize) -> bool) -> BTreeSet<String> {
     let mut values = BTreeSet::from([USUAL.to_owned()]);
     for at in (1..words.len()).filter(|at| words[*at] == ":") {
@@ -78,7 +78,7 @@ fn values(words: &[String], is_state: &dyn Fn(usize) -> bool) -> BTreeSet<String
     values
 }
 
-/// The words of the block that begins at `at` with `impl`, if it is of `State`.
+/// The range of tokens of an `impl` block of `State` that begins at `at`.
 fn implementation(words: &[String], at: usize, is_state: &dyn Fn(usize) -> bool) -> Option<std::ops::Range<usize>> {
     let open = at + words[at..].iter().position(|word| word == "{")?;
     let is_of_state = is_state(open - 1)
@@ -86,7 +86,7 @@ fn implementation(words: &[String], at: usize, is_state: &dyn Fn(usize) -> bool)
     is_of_state.then(|| open..open + block(&words[open..]))
 }
 
-/// How many words the block has that `words` begin with.
+/// Number of tokens of the block that `words` begin with.
 fn block(words: &[String]) -> usize {
     let mut depth = 0;
     let end = words.iter().position(|word| {
@@ -96,7 +96,7 @@ fn block(words: &[String]) -> usize {
     end.unwrap_or(words.len())
 }
 
-/// The fields in the pattern `{ shell, outputs: known, .. }` that `words` begin with.
+/// Field names in the pattern `{ shell, outputs: known, .. }` that `words` begin with.
 fn pattern(words: &[String]) -> Names {
     if words.first().is_none_or(|first| first != "{") {
         return Names::new();

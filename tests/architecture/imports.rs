@@ -1,37 +1,37 @@
-//! What the files of the compositor and of its crates import of each other, read from their text.
+//! Reads the imports of the compositor's files and of its crates from their text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::accesses;
 
-/// How the names of our crates begin; each is a room like those of the compositor.
+/// Prefix of our crates' names; each crate is a room, as the compositor's top-level modules are.
 const CRATES: &str = "upbeat_";
 
-/// A path from the compositor's root, or one that begins with a crate: `["output", "latch", "latch"]`.
+/// A path from the compositor's root, or from a crate: `["output", "latch", "latch"]`.
 pub type Names = Vec<String>;
 
-/// The source files, by the names of their modules, with the tests in them left out.
+/// The source files by module path, without their tests.
 #[derive(Clone, Default)]
 pub struct Sources {
     files: BTreeMap<Names, Vec<Written>>,
-    /// What each file names of a `State`.
+    /// Fields of `State` that each file uses.
     named: BTreeMap<Names, BTreeSet<String>>,
-    /// The fields of `State`, each with the paths of its type.
+    /// Fields of `State`, each with the paths in its type.
     fields: BTreeMap<String, Vec<Names>>,
 }
 
-/// The file with `State`.
+/// The file that defines `State`.
 const STATE_FILE: &str = "state";
 
-/// A path as a file has it, and the name that it has from then on if it is imported.
+/// A path as written in a file, and its local name if it is imported.
 type Written = (Names, Option<String>);
 
-/// What a name that a module imports stands for.
+/// Module and imported name, with the path that the name stands for.
 type Aliases = BTreeMap<(Names, String), Names>;
 
 impl Sources {
-    /// Reads all files of the repository at `root`.
+    /// Reads all source files of the repository at `root`.
     pub fn read(root: &Path) -> Self {
         let mut sources = Sources::default();
         let compositor = root.join("src");
@@ -45,7 +45,7 @@ impl Sources {
         sources
     }
 
-    /// Reads the files below `folder` of the crate at `root`, which is called `name`; the compositor has no name.
+    /// Reads the files below `folder` of the crate at `root`, which is called `name`; the compositor's name is empty.
     fn read_folder(&mut self, name: &str, root: &Path, folder: &Path) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -60,7 +60,7 @@ impl Sources {
         }
     }
 
-    /// Adds text to a file.
+    /// Appends text to a file.
     pub fn add(&mut self, module: &str, text: &str) {
         let mut names = split(module);
         let of_a_crate = names[0].starts_with(CRATES);
@@ -79,13 +79,12 @@ impl Sources {
         }
     }
 
-    /// The files of the first floor, as rooms are named.
     pub fn rooms(&self) -> BTreeSet<String> {
         self.files.keys().map(|names| names[0].clone()).collect()
     }
 
-    /// Which file needs which, by the names of their modules. What a folder's `mod.rs` passes on is followed to where it is;
-    /// what it declares itself may be used by the files in its folder, which are parts of it: that counts as nothing.
+    /// The files that each file needs, by module path. A re-export in a folder's `mod.rs` is followed to its origin.
+    /// Imports of a parent `mod.rs` by the files in its folder do not count, because those files are parts of it.
     pub fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
         let paths: BTreeMap<_, _> =
             self.files.iter().map(|(module, written)| (module, self.within(module, written))).collect();
@@ -99,7 +98,7 @@ impl Sources {
         imports.collect()
     }
 
-    /// Which file names which fields of `State` whose types are of other rooms: file, field, and the file of the type.
+    /// Uses of `State` fields whose types belong to another room: file, field, and the file of the type.
     pub fn accesses(&self) -> Vec<(String, String, String)> {
         let (home, aliases) = (vec![STATE_FILE.to_owned()], self.aliases());
         let file_of = |path: &Names| {
@@ -119,7 +118,7 @@ impl Sources {
         found
     }
 
-    /// What the names stand for that files import.
+    /// The paths that imported names stand for.
     fn aliases(&self) -> Aliases {
         let mut aliases = Aliases::new();
         for (module, written) in &self.files {
@@ -129,12 +128,12 @@ impl Sources {
         aliases
     }
 
-    /// The file in which what `path` names is.
+    /// The file that defines the item at `path`.
     fn file_of(&self, path: &Names, aliases: &Aliases, depth: usize) -> Option<Names> {
         let known = (1..=path.len()).rev().find(|length| self.files.contains_key(&path[..*length]))?;
         let (file, rest) = path.split_at(known);
         let passed_on = rest.first().and_then(|name| aliases.get(&(file.to_vec(), name.clone())));
-        // Names can be passed on in circles only by mistake; the compiler says so better.
+        // Re-exports form a cycle only by mistake; the compiler reports that better.
         if let Some(target) = passed_on.filter(|target| **target != path[..=known] && depth < 8) {
             let target: Names = target.iter().chain(&rest[1..]).cloned().collect();
             return self.file_of(&target, aliases, depth + 1).or_else(|| Some(file.to_vec()));
@@ -142,13 +141,13 @@ impl Sources {
         Some(file.to_vec())
     }
 
-    /// Those of the paths in a file that lead to one of ours, from the crate's root.
+    /// The paths of a file that lead into our own code, made absolute.
     fn within(&self, module: &Names, written: &[Written]) -> Vec<Written> {
         let ours = written.iter().filter_map(|(path, name)| Some((self.absolute(module, path)?, name.clone())));
         ours.collect()
     }
 
-    /// A path as seen from the crate's root; `None` if it leads elsewhere.
+    /// The path from the crate's root; `None` if it leads to foreign code.
     fn absolute(&self, module: &Names, path: &[String]) -> Option<Names> {
         let ups = path.iter().take_while(|name| *name == "super").count();
         let mut names = match path.first()?.as_str() {
@@ -166,7 +165,7 @@ impl Sources {
     }
 }
 
-/// The crate that `module` is of; nothing for the compositor's.
+/// The crate of `module`; empty for the compositor.
 fn crate_of(module: &Names) -> &[String] {
     let is_ours = module.first().is_some_and(|first| first.starts_with(CRATES));
     &module[..usize::from(is_ours)]
@@ -176,12 +175,12 @@ fn split(path: &str) -> Names {
     path.split("::").map(str::to_owned).collect()
 }
 
-/// Tests may use what they like. They stand at the end of a file.
+/// Cuts the tests at the end of a file off, since tests may import anything.
 fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
 }
 
-/// The paths that `text` names: all that it imports, and others that start at a crate's root or above the file.
+/// The paths that `text` names: all imports, and other paths that start at a crate's root or with `super`.
 pub fn paths(words: &[String]) -> Vec<Written> {
     let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word == wanted);
     let mut found = Vec::new();
@@ -204,7 +203,7 @@ pub fn paths(words: &[String]) -> Vec<Written> {
     found
 }
 
-/// The paths in a type: `Arc<guard::Rules>` names two.
+/// The paths in a type: `Arc<guard::Rules>` has two.
 fn type_paths(words: &[String]) -> Vec<Names> {
     let mut found: Vec<Names> = Vec::new();
     let mut follows = false;
@@ -223,7 +222,7 @@ pub fn is_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// The paths of an import, and what each is called from then on.
+/// The paths of a `use` tree, each with its local name.
 fn import_tree(words: &[String]) -> Vec<(Names, String)> {
     let mut found = Vec::new();
     let mut prefixes: Vec<usize> = Vec::new();
@@ -248,7 +247,7 @@ fn import_tree(words: &[String]) -> Vec<(Names, String)> {
             "}" => {
                 end(&mut path, &mut name, keep);
                 prefixes.pop();
-                // What was in the braces stands for the path before them.
+                // The braces end: go back to the path before them.
                 path.truncate(prefixes.last().copied().unwrap_or(0));
             }
             "as" => after_as = true,
@@ -260,7 +259,7 @@ fn import_tree(words: &[String]) -> Vec<(Names, String)> {
     found
 }
 
-/// The words of a program: names, `::`, and single characters. Comments and what is in quotes are left out.
+/// Tokens of a program: names, `::`, and single characters. Comments and quoted text are left out.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -284,7 +283,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// How long the text in quotes is that `text` starts with.
+/// Length of the quoted text that `text` starts with.
 fn quoted(text: &str) -> usize {
     let mut escaped = false;
     for (at, next) in text.char_indices().skip(1) {
@@ -296,7 +295,7 @@ fn quoted(text: &str) -> usize {
     text.len()
 }
 
-/// How long the character is that `text` starts with; only the quote, if it is a lifetime's.
+/// Length of the character literal that `text` starts with; for a lifetime, of its quote only.
 fn character(text: &str) -> usize {
     let body = &text[1..];
     let length = if body.starts_with('\\') {
@@ -307,7 +306,7 @@ fn character(text: &str) -> usize {
     length.map_or(1, |length| length + 2)
 }
 
-/// Groups of files that need each other, each group as large as it is; `hubs` are left out.
+/// Import cycles: maximal groups of files that need each other; `hubs` are left out.
 pub fn circles(imports: &BTreeMap<String, BTreeSet<String>>, hubs: &BTreeSet<String>) -> Vec<BTreeSet<String>> {
     let reach = |from: &String| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);

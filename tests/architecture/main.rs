@@ -1,4 +1,5 @@
-//! The rooms of the house, as `docs/design/rooms.md` has them: the page is the rule, and the imports in `src/` and `crates/` keep to it.
+//! The layering of the code: `docs/design/rooms.md` has the rules, and the imports in `src/` and `crates/` must keep
+//! them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -23,7 +24,7 @@ fn repository() -> (Sources, String) {
     read.clone()
 }
 
-/// What is not as the page has it, a line each.
+/// Violations of the page's rules, one a line.
 fn faults(sources: &Sources, page: &str) -> Vec<String> {
     let page = Page::read(page);
     let mut imports = sources.imports();
@@ -69,10 +70,10 @@ fn faults(sources: &Sources, page: &str) -> Vec<String> {
 fn every_room_knows_only_what_it_may_and_circles_are_those_that_the_page_names() {
     let (sources, page) = repository();
     let faults = faults(&sources, &page);
-    assert!(faults.is_empty(), "docs/design/rooms.md does not allow it:\n{}", faults.join("\n"));
+    assert!(faults.is_empty(), "docs/design/rooms.md does not allow:\n{}", faults.join("\n"));
 }
 
-/// What is found in addition when `text` stands in `module`.
+/// Additional violations if `text` is added to `module`.
 fn with(module: &str, text: &str) -> Vec<String> {
     static BEFORE: OnceLock<Vec<String>> = OnceLock::new();
     let (mut sources, page) = repository();

@@ -1,23 +1,22 @@
-//! What `docs/design/rooms.md` says of rooms and circles.
+//! Parses the rules for rooms and import cycles in `docs/design/rooms.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Marks a file without those in its folder.
+/// Marks a `mod.rs` without the other files of its folder.
 const ALONE: &str = "=";
 
-/// What the page allows.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// What each room and each crate may know: rooms, crates, or parts of them (`shell::workspaces`).
+    /// The allowed imports of each room and crate: rooms, crates, or parts of them (`shell::workspaces`).
     pub may_know: BTreeMap<String, BTreeSet<String>>,
-    /// Files whose circles a library's design forces.
+    /// Files in cycles that a library's design forces.
     pub hubs: BTreeSet<String>,
-    /// Circles that nobody has opened yet.
+    /// Known cycles that are not resolved yet.
     pub closed: Vec<BTreeSet<String>>,
 }
 
 impl Page {
-    /// Reads the tables under `## Crates`, `## Rooms` and `## Circles`.
+    /// Parses the tables under `## Crates`, `## Rooms` and `## Circles`.
     pub fn read(text: &str) -> Self {
         let mut page = Page::default();
         for cells in table(text, "## Crates").into_iter().chain(table(text, "## Rooms")) {
@@ -33,7 +32,7 @@ impl Page {
         page
     }
 
-    /// Whether a file of `room` may use `file`.
+    /// Whether the files of `room` may import `file`.
     pub fn allows(&self, room: &str, file: &str) -> bool {
         let within = |known: &String| match known.strip_prefix(ALONE) {
             Some(known) => file == known,
@@ -43,24 +42,24 @@ impl Page {
     }
 }
 
-/// The rows of the first table below `heading`, without its head.
+/// The rows of the first table below `heading`, without the header row.
 fn table<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
     let below = text.split_once(&format!("{heading}\n")).expect(heading).1;
     let rows = below.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|')).skip(2);
     rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn code(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// A room, or a part of it; of a `mod.rs` only that file.
+/// Module path of a room or of a part of it; a `mod.rs` stands for that file only.
 fn part(path: &str) -> String {
     if path.ends_with("/mod.rs") { format!("{ALONE}{}", module(path)) } else { module(path) }
 }
 
-/// `output/`, `state.rs`, `shell/workspaces` or `upbeat-timing/beam.rs` as the name of a module.
+/// The module path of `output/`, `state.rs`, `shell/workspaces` or `upbeat-timing/beam.rs`.
 fn module(path: &str) -> String {
     path.trim_end_matches(".rs").trim_end_matches("/mod").trim_end_matches('/').replace('/', "::").replace('-', "_")
 }

@@ -1,17 +1,17 @@
-//! The wall clock jumps: a user sets it, a server corrects it. Nothing that happens in a session may depend on it, and so
-//! nobody looks at it but who translates the times of another compositor that says it counts in it. And a screenshot is called by
+//! The wall clock jumps: a user sets it, a time server corrects it. No behaviour of a session may depend on it, so few
+//! files may read it. They translate the times of another compositor that reports this clock, or name screenshots by
 //! the time of day, as people read it.
 
 use std::path::Path;
 
-/// The files that may read it.
+/// The files that may read the wall clock.
 const READERS: [&str; 4] = [
     "src/backend/nested/clock.rs",
     "crates/upbeat-client/src/pacer/frame_pacer.rs",
     "crates/upbeat-bench/src/client/connection.rs",
     "src/session/screenshots/folder.rs",
 ];
-/// How it is named.
+/// Names of the wall clock in code.
 const NAMES: [&str; 4] = ["SystemTime", "UNIX_EPOCH", "ClockId::Realtime", "CLOCK_REALTIME"];
 
 fn readers(directory: &Path, root: &Path, found: &mut Vec<String>) {

@@ -1,5 +1,5 @@
-//! The book (`docs/`): every page is in its summary, every link leads somewhere, every excerpt is what stands in the file, and
-//! the pages of protocols are what their XML says. Where mdBook is installed, it is built.
+//! Checks of the book (`docs/`): every page is in its summary, every link has a target, every excerpt matches its file,
+//! and the protocol pages match their XML. If mdBook is installed, the book is built.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -12,31 +12,29 @@ use std::process::Command;
 
 use page::Page;
 
-/// Where the book lies in the repository.
 const BOOK: &str = "docs";
-/// Its table of contents.
 const SUMMARY: &str = "docs/SUMMARY.md";
-/// Folders of the repository whose files are named in text.
+/// Top-level folders; a path in backticks that starts with one of them must exist.
 const FOLDERS: [&str; 9] =
     ["src/", "crates/", "tests/", "examples/", "docs/", "protocols/", "config/", "benches/", CRATE];
-/// How the names of crates begin: their files are named without `crates/` and `src/`.
+/// Prefix of our crates' names: pages name their files without `crates/` and `src/`.
 const CRATE: &str = "upbeat-";
 /// Folders that are made by a build.
 const NOT_IN_THE_REPOSITORY: [&str; 1] = ["target/"];
-/// Languages of blocks of code.
+/// Languages that a code block may have.
 const LANGUAGES: [&str; 10] = ["sh", "text", "c", "python", "rust", "toml", "json", "diff", "ini", "sql"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The Markdown files below `folder`, by their paths in the repository.
+/// The Markdown files below `folder`, as paths in the repository.
 fn markdown_below(folder: &str, into: &mut Vec<String>) {
     for entry in std::fs::read_dir(root().join(folder)).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{folder}/{name}");
-        // Caches are no part of the repository.
+        // Skip caches.
         if name.starts_with('.') {
             continue;
         }
@@ -48,7 +46,7 @@ fn markdown_below(folder: &str, into: &mut Vec<String>) {
     }
 }
 
-/// The pages of the book, the README and what is written beside the tests.
+/// The pages of the book, the README and the Markdown files beside the tests.
 fn pages() -> BTreeMap<String, Page> {
     let mut paths = vec!["README.md".to_owned()];
     for folder in [BOOK, "tests", "examples"] {
@@ -61,7 +59,7 @@ fn pages() -> BTreeMap<String, Page> {
     paths.into_iter().map(read).collect()
 }
 
-/// `docs/clients/../FIGURES.md` as `docs/FIGURES.md`; `None`: it leads out of the repository.
+/// Normalises `docs/clients/../FIGURES.md` to `docs/FIGURES.md`; `None` if the path leaves the repository.
 fn straight(path: &Path) -> Option<String> {
     let mut straight = PathBuf::new();
     for part in path.components() {
@@ -74,7 +72,7 @@ fn straight(path: &Path) -> Option<String> {
     Some(straight.to_string_lossy().into_owned())
 }
 
-/// What is wrong with the links of a page at `path`.
+/// Errors in the links of the page at `path`.
 fn dead_links(path: &str, page: &Page, pages: &BTreeMap<String, Page>) -> Vec<String> {
     let mut dead = Vec::new();
     for link in &page.links {
@@ -184,9 +182,9 @@ fn every_page_has_a_title_and_is_in_the_summary_once() {
     let once: BTreeSet<_> = listed.iter().cloned().collect();
     assert_eq!(listed.len(), once.len(), "a page is in the summary twice");
     let there: BTreeSet<_> = pages.keys().filter(|path| is_in_book(path) && *path != SUMMARY).cloned().collect();
-    assert_eq!(there, once, "pages that are there, and pages of the summary");
+    assert_eq!(there, once, "pages on disk and pages of the summary");
     let untitled: Vec<_> = there.iter().filter(|path| pages[*path].title.is_empty()).collect();
-    assert!(untitled.is_empty(), "without a title: {untitled:?}");
+    assert!(untitled.is_empty(), "pages without a title: {untitled:?}");
 }
 
 #[test]
@@ -202,7 +200,7 @@ fn code_says_its_language_and_excerpts_are_what_stands_in_the_file() {
             let Some(from) = &code.from else { continue };
             match std::fs::read_to_string(root().join(from)) {
                 Ok(file) if file.contains(&code.text) => {}
-                Ok(_) => wrong.push(format!("{at}: this does not stand in {from}")),
+                Ok(_) => wrong.push(format!("{at}: this excerpt is not in {from}")),
                 Err(error) => wrong.push(format!("{at}: {from}: {error}")),
             }
         }
@@ -223,7 +221,7 @@ fn pages_of_protocols_are_what_their_xml_says() {
     }
     let there = std::fs::read_dir(root().join("docs/protocols")).unwrap();
     let there: BTreeSet<_> = there.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    assert_eq!(there, made, "pages of protocols that are not there any more");
+    assert_eq!(there, made, "protocol pages on disk and protocols with XML");
 }
 
 #[test]
@@ -251,7 +249,7 @@ fn what_is_wrong_with_a_page_is_found() {
     assert_eq!(missing_files("docs/x.md", &page), missing);
 }
 
-/// Where mdBook is (`./up test` fetches it), its HTML has a page for each of ours, and the headings that links name.
+/// If mdBook is installed (`./up test` fetches it), its HTML has every page, and every heading that a link names.
 #[test]
 fn mdbook_builds_the_book() {
     let fetched = root().join("target/mdbook/bin/mdbook");

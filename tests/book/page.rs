@@ -1,50 +1,42 @@
-//! A page of the book: what of it can be wrong without anybody reading it.
+//! Reads the checkable parts of a Markdown page: links, code blocks, headings and names in backticks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// Somewhere that a page leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// In the file, counted from one.
+    /// Line in the file, counted from one.
     pub line: usize,
-    /// As it is written.
+    /// The target as written.
     pub target: String,
-    /// It is a picture.
     pub is_picture: bool,
 }
 
-/// A block of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// Of its first line, counted from one.
+    /// First line, counted from one.
     pub line: usize,
-    /// What follows the fence, such as `sh`; `None`: it is only indented.
+    /// The word after the fence, such as `sh`; `None` for an indented block.
     pub language: Option<String>,
-    /// What stands in it.
     pub text: String,
-    /// The file that it is said to stand in, by `<!-- from FILE -->` in front of it.
+    /// The file of an excerpt, from `<!-- from FILE -->` in front of the block.
     pub from: Option<String>,
 }
 
-/// What of a page is looked at.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Names of headings, as links call them.
+    /// Anchors of the headings, as links name them.
     pub anchors: BTreeSet<String>,
-    /// The text of its first heading.
+    /// Text of the first heading.
     pub title: String,
-    /// Where it leads to.
     pub links: Vec<Link>,
-    /// Its blocks of code.
     pub code: Vec<Code>,
-    /// What stands in backticks in its text, and where.
+    /// Text in backticks, with its line.
     pub names: Vec<(usize, String)>,
 }
 
 impl Page {
-    /// Reads Markdown.
     pub fn read(text: &str) -> Self {
         let mut page = Page::default();
         let mut repeated: BTreeMap<String, usize> = BTreeMap::new();
@@ -101,7 +93,7 @@ impl Page {
     }
 }
 
-/// What a heading is called in links: as mdBook and the usual hosts of repositories have it.
+/// The anchor of a heading, as mdBook and the usual hosts of repositories make it.
 pub fn anchor(heading: &str) -> String {
     let kept = heading.trim().chars().filter_map(|letter| match letter {
         letter if letter.is_alphanumeric() || letter == '_' || letter == '-' => Some(letter.to_ascii_lowercase()),

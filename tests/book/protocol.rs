@@ -1,11 +1,11 @@
-//! A protocol's XML as a page.
+//! Renders a protocol's XML as a Markdown page.
 
 use std::fmt::Write;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-/// An element, with what is in it.
+/// An XML element and its children.
 #[derive(Debug, Default)]
 struct Element {
     name: String,
@@ -15,7 +15,7 @@ struct Element {
 }
 
 impl Element {
-    /// Reads a whole document; its root is the only child.
+    /// Parses a document; its root element is the only child.
     fn read(xml: &str) -> Self {
         let mut reader = Reader::from_str(xml);
         let mut open = vec![Element::default()];
@@ -27,7 +27,7 @@ impl Element {
                     open.last_mut().expect("the document").children.push(element);
                 }
                 Event::End(_) => {
-                    let closed = open.pop().expect("an element that was opened");
+                    let closed = open.pop().expect("an open element");
                     open.last_mut().expect("the document").children.push(closed);
                 }
                 Event::Text(text) => open.last_mut().expect("the document").text += &text.decode().expect("UTF-8"),
@@ -64,7 +64,7 @@ impl Element {
         self.attributes.iter().find(|(name, _)| name == attribute).map(|(_, value)| value.as_str())
     }
 
-    /// An attribute that the protocol's DTD asks for.
+    /// An attribute that the protocol's DTD requires.
     fn needed(&self, attribute: &str) -> &str {
         self.get(attribute).unwrap_or_else(|| panic!("<{}> without {attribute}", self.name))
     }
@@ -73,19 +73,19 @@ impl Element {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// In one line: the attribute, or that of the description.
+    /// The summary in one line: the element's own attribute, or else its description's.
     fn summary(&self) -> String {
         let described = || self.all("description").next().and_then(|description| description.get("summary"));
         self.get("summary").or_else(described).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// What is written about it, without the indentation of the file.
+    /// The text of its description, without the indentation of the file.
     fn description(&self) -> String {
         self.all("description").next().map(|description| dedented(&description.text)).unwrap_or_default()
     }
 }
 
-/// The lines without what all of them are indented by.
+/// The lines without their common indentation.
 fn dedented(text: &str) -> String {
     let indentation = |line: &&str| line.len() - line.trim_start().len();
     let least = text.lines().filter(|line| !line.trim().is_empty()).map(|line| indentation(&line)).min().unwrap_or(0);
@@ -93,21 +93,21 @@ fn dedented(text: &str) -> String {
     lines.join("\n").trim_matches('\n').to_owned()
 }
 
-/// What would be read as Markdown's or HTML's own.
+/// Escapes the characters that Markdown or HTML would interpret.
 fn escaped(text: &str) -> String {
-    // Lines that are indented by four and more are pictures, which are shown as they are.
+    // Lines that are indented by four or more are diagrams: Markdown shows them verbatim.
     let line = |line: &str| {
         if line.starts_with("    ") { line.to_owned() } else { line.replace('<', "&lt;").replace('*', "\\*") }
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A description in a cell of a table.
+/// A description in one table cell.
 fn cell(text: &str) -> String {
     escaped(text).split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
-/// The page of the protocol in `xml`, which lies at `path`.
+/// The page of the protocol with this `xml`, from the file at `path`.
 pub fn page(xml: &str, path: &str) -> String {
     let document = Element::read(xml);
     let protocol = &document.children[0];

@@ -1,4 +1,4 @@
-//! Scripts that are kept: of what was found, and of what is reached seldom. Each is as short as it can be.
+//! The corpus: short scripts that are kept because they found a bug, or because they reach something rare.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,11 +10,11 @@ use crate::process::{last_words, read, run, write};
 use crate::script::{Kind, Step};
 use crate::shrink::fewest;
 
-/// What is reached by fewer than one script of so many is kept.
+/// An event or error is rare if fewer than one script in this many reaches it.
 const SELDOM: u64 = 8;
-/// How long steps of one script are left out. It bounds the search for a shorter script, and decides no verdict.
+/// Time limit for leaving out steps of one script. It bounds the search for a shorter script, and decides no verdict.
 const SHRINKING: Duration = Duration::from_secs(8);
-/// Steps of a script that is kept.
+/// Steps; a longer script is not kept.
 const LONGEST: usize = 80;
 
 fn directory() -> PathBuf {
@@ -28,10 +28,9 @@ fn kept() -> Vec<PathBuf> {
     files
 }
 
-/// Plays all of them.
 pub fn replay_all() {
     let files = kept();
-    assert!(!files.is_empty(), "there is nothing in {}", directory().display());
+    assert!(!files.is_empty(), "no scripts in {}", directory().display());
     let words: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let outcome = run(&format!("replay\n{}", words.join("\n")), |_| {});
     let last = outcome.said.lines().rev().find_map(|line| line.strip_prefix("plays ")).unwrap_or("nothing");
@@ -40,7 +39,7 @@ pub fn replay_all() {
     println!("{} scripts", files.len());
 }
 
-/// What a script reached: events that came, and errors that ended clients.
+/// The events that clients received, and the errors that ended clients.
 fn reached(tally: &Tally) -> BTreeSet<String> {
     let events = tally.heard.iter().map(|(interface, event)| format!("{interface}.{event}"));
     let errors = tally.kinds.iter().filter(|(_, (_, ends))| *ends > 0).map(|(kind, _)| kind.clone());
@@ -53,7 +52,8 @@ fn play(steps: &[Step]) -> BTreeSet<String> {
     reached(&player.end())
 }
 
-/// Plays scripts, and keeps the fewest steps of those that reach what hardly any other does, and what is kept does not.
+/// Plays scripts and finds the rare events and errors that the corpus does not reach yet. For each of them a script is
+/// kept, reduced to the fewest steps.
 pub fn collect(first: u64, scripts: u64) {
     let mut known: BTreeSet<String> = kept().iter().flat_map(|file| play(&read(file))).collect();
     let mut reaches: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -76,7 +76,7 @@ pub fn collect(first: u64, scripts: u64) {
         let steps = fewest(steps, Instant::now() + SHRINKING, |fewer| play(fewer).contains(&what));
         let reaches = play(&steps);
         eprintln!("{what}: {times} times, {} steps are left of seed {seed}", steps.len());
-        // One that takes many steps, or the luck of a moment, says little.
+        // A long script, or a script that depends on timing, is of little use.
         if reaches.contains(&what) && steps.len() <= LONGEST {
             let letters = what.trim_start_matches("ends: ").chars();
             let name: String =

@@ -1,4 +1,4 @@
-//! Descriptors of all kinds.
+//! File descriptors of all kinds, as arguments of random requests.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::OwnedFd;
@@ -14,45 +14,45 @@ use smithay::input::keyboard::xkb;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Descriptor {
-    /// Of so many bytes.
+    /// A memfd of this many bytes.
     Memory(u32),
-    /// The same, which cannot be changed.
+    /// A memfd of this many bytes whose content and size are sealed.
     Sealed(u32),
-    /// The same, which keeps its size and can be written to.
+    /// A memfd of this many bytes whose size is sealed; it can be written to.
     Fixed(u32),
-    /// The same, of which nothing is left when it is looked at.
+    /// A memfd of this many bytes that is truncated to nothing after it was sent.
     Cut(u32),
-    /// A keymap that can be used, of [`keymap`]'s length.
+    /// A valid keymap, of [`keymap`]'s length.
     Keymap,
-    /// A file of so many bytes on a disk, which has no name any more.
+    /// A file of this many bytes on a disk, already unlinked.
     Deleted(u32),
-    /// The end that is read; nothing comes, and nobody is there.
+    /// The read end of an empty pipe whose write end is closed.
     Pipe,
-    /// The end that is written to; nobody reads.
+    /// The write end of a pipe whose read end is closed.
     FullPipe,
-    /// The end that is read, and the one that is written to, of somebody who says nothing.
+    /// The read end, or the write end, of a pipe whose other end stays open and idle.
     SilentPipe,
     OpenPipe,
-    /// Its peer is gone.
+    /// A socket whose peer is closed.
     Socket,
-    /// Its peer says nothing.
+    /// A socket whose peer stays open and idle.
     SilentSocket,
     Listener,
     Event,
     Null,
-    /// Has no end.
+    /// `/dev/zero`: reading never ends.
     Zeroes,
-    /// Always full.
+    /// `/dev/full`: writing always fails.
     Full,
     Directory,
 }
 
-/// What is done with a descriptor once it is sent.
+/// Action after a descriptor was sent.
 pub enum Afterwards {
     Nothing,
-    /// Nothing is left of the file.
+    /// Truncate the file to nothing.
     Cut,
-    /// The other end stays open.
+    /// Keep the other end open.
     Keep(OwnedFd),
 }
 
@@ -77,7 +77,7 @@ fn memory(flags: MemfdFlags, bytes: u32, seals: SealFlags) -> OwnedFd {
     fd
 }
 
-/// A descriptor, and what is to be done with it once it is sent.
+/// A descriptor, and the action that follows once it is sent.
 pub fn make(kind: Descriptor) -> (OwnedFd, Afterwards) {
     let (none, sealable) = (SealFlags::empty(), MemfdFlags::ALLOW_SEALING);
     let open = |path| File::open(path).unwrap().into();

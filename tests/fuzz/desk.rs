@@ -1,5 +1,5 @@
-//! What programs of the desk do, in the right order: bars, recorders, fields of text and input methods, clipboard managers,
-//! lists of windows, arrangements of outputs, scroll views.
+//! Request sequences of desktop programs, in a valid order: bars, recorders, text fields and input methods, clipboard
+//! managers, taskbars, output managers, scroll views.
 
 use rand::Rng;
 
@@ -8,15 +8,15 @@ use crate::requests::Generator;
 use crate::script::{Argument, Name, Step};
 use crate::sense::{LETTERS, Plot, SCREEN, object, words};
 
-/// `zwlr_layer_surface_v1.anchor`: all four.
+/// Values of `zwlr_layer_surface_v1.anchor` are below this: 15 is all four edges.
 const ALL_EDGES: u32 = 16;
 
-/// The serial that a method answers counts the field's commits.
+/// The `commit` serial of an input method counts the text field's commits.
 const COMMITS: u32 = 4;
 /// Requests of `zwlr_foreign_toplevel_handle_v1` without arguments.
 const WISHES: [&str; 6] =
     ["set_maximized", "unset_maximized", "set_minimized", "unset_minimized", "unset_fullscreen", "close"];
-/// Sides of a document, in pixels.
+/// Width and height of a document, in pixels.
 const DOCUMENT: u32 = 2_000;
 
 fn text(said: &str) -> Argument {
@@ -24,7 +24,7 @@ fn text(said: &str) -> Argument {
 }
 
 impl Generator {
-    /// A bar, a prompt or a wallpaper, which may want the keyboard.
+    /// A layer surface (bar, prompt or wallpaper), which may ask for keyboard focus.
     pub fn layer(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let shell = plot.bound("zwlr_layer_shell_v1")?;
         let output = if self.rng.random() { self.one_of(plot, "wl_output") } else { None };
@@ -50,7 +50,7 @@ impl Generator {
         Some(())
     }
 
-    /// A recording of an output: some pictures, one after the other.
+    /// A recording of an output: several captures in a row.
     pub fn recording(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let sources = "ext_output_image_capture_source_manager_v1";
         let manager = plot.bound("ext_image_copy_capture_manager_v1")?;
@@ -77,7 +77,7 @@ impl Generator {
         plot.ask(&session, "ext_image_copy_capture_session_v1", "destroy", Vec::new())
     }
 
-    /// A field of text: it is entered, tells its text, and is left.
+    /// A text field that is entered, sends its text, and is left.
     pub fn field(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let of = "zwp_text_input_v3";
         let input = match self.one_of(plot, of) {
@@ -98,7 +98,7 @@ impl Generator {
         Some(())
     }
 
-    /// An input method, which may take the keyboard and show a list at the caret.
+    /// An input method, which may grab the keyboard and show a popup at the caret.
     pub fn composes(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let of = "zwp_input_method_v2";
         let method = match self.one_of(plot, of) {
@@ -121,7 +121,7 @@ impl Generator {
         plot.ask(&method, of, "commit", words([self.rng.random_range(0..COMMITS)]))
     }
 
-    /// A clipboard manager: it hears of what is copied, takes it, and copies something itself.
+    /// A clipboard manager: it receives each selection, reads it, and sets a selection of its own.
     pub fn copies(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let (manager, device, source, offer) = if self.rng.random() {
             (
@@ -160,7 +160,7 @@ impl Generator {
         plot.ask(&known, device, called, vec![object(&Name::Made(name))])
     }
 
-    /// What is marked is copied, as for a middle click.
+    /// A primary selection: marked text, for a middle click.
     pub fn primary(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let (manager, device) = ("zwp_primary_selection_device_manager_v1", "zwp_primary_selection_device_v1");
         self.device(plot, "wl_keyboard", "get_keyboard")?;
@@ -174,7 +174,7 @@ impl Generator {
         plot.ask(&Name::Made(known), device, "set_selection", set)
     }
 
-    /// A taskbar: it wants something of a window, or another title of its own.
+    /// A taskbar: it sends a request to a window's handle, or the window changes its title.
     pub fn lists(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let of = "zwlr_foreign_toplevel_handle_v1";
         if let Some(window) = self.one_of(plot, "xdg_toplevel") {
@@ -203,7 +203,7 @@ impl Generator {
         Some(())
     }
 
-    /// Outputs are arranged: moved, turned, scaled. (With what it was told last; it may be told otherwise on the way.)
+    /// Outputs are moved, transformed and scaled. (The client uses the last `done` serial; it may be outdated by then.)
     pub fn arranges(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let manager = plot.bound("zwlr_output_manager_v1")?;
         let heads = plot.wire.family("zwlr_output_head_v1").to_vec();
@@ -237,7 +237,7 @@ impl Generator {
         plot.ask(&configuration, "zwlr_output_configuration_v1", "destroy", Vec::new())
     }
 
-    /// A document that is scrolled, by its client and by wheel.
+    /// A scroll view, scrolled by its client and by the wheel.
     pub fn scrolls(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let of = "upbeat_scroll_view_v1";
         let (manager, parent) = (plot.bound("upbeat_scroll_manager_v1")?, self.one_of(plot, "wl_surface")?);
@@ -259,7 +259,7 @@ impl Generator {
         Some(())
     }
 
-    /// What `of`, a manager, makes of a seat.
+    /// The object that the manager `of` creates for a seat.
     fn made_with_seat(&mut self, plot: &mut Plot<'_>, of: &str, called: &str) -> Option<Name> {
         let (manager, seat, name) = (plot.bound(of)?, plot.bound("wl_seat")?, self.name());
         let names = [Argument::New(name), object(&seat)];

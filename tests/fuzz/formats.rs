@@ -1,4 +1,4 @@
-//! Files and lines of others: samples that are right, changed at random. Nothing that comes of it panics, hangs or is large.
+//! Untrusted files and lines: valid samples are changed at random. No reader panics, hangs or allocates much.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -22,11 +22,11 @@ use crate::at_least;
 use crate::fixture::chance::{first_seed, number};
 use crate::limits::{Stopwatch, limit};
 
-/// Changed samples of each format.
+/// Mutated samples of each format.
 const CASES: u64 = 30_000;
-/// One sample takes no longer, in a build that checks everything twice, where the clock counts instructions.
+/// Limit for one sample, for a build with all checks, where the clock counts instructions.
 const LONGEST: Duration = Duration::from_secs(2);
-/// Changes of one sample.
+/// Mutations of one sample.
 const CHANGES: usize = 6;
 const MANGLED: [&str; 12] =
     ["\0", "-1", "1e999", "NaN", "99999999999999999999", "\u{feff}", "\n", "\"", "[[", "{", "ä語", "0x7fffffff"];
@@ -39,7 +39,7 @@ struct Format {
 
 fn data(path: &str) -> Vec<u8> {
     let mut bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
-    // A long file teaches nothing more, and takes long.
+    // A longer file finds nothing more, and takes long.
     bytes.truncate(4_000);
     bytes
 }
@@ -54,7 +54,7 @@ fn cursor_file() -> Vec<u8> {
     head.into_iter().chain(picture).flat_map(u32::to_le_bytes).collect()
 }
 
-/// A header and three marks.
+/// A sysprof capture: a header and three marks.
 fn sysprof_capture() -> Vec<u8> {
     let mut bytes = vec![0; 256];
     bytes[..6].copy_from_slice(&[0x5e, 0x97, 0xca, 0xfd, 1, 1]);
@@ -84,7 +84,7 @@ const CAPTURE: &str = r#"{"Info":{"ProcessName":"game.exe"},"Runs":[{"CaptureDat
 const WANTED: load::Wanted<'static> = load::Wanted { interval: Span::from_micros(16_667), process: None };
 const FAULTS: &str = "refresh 3 stamp late 1ms for 2\nframe 2 lose-frame\nat 20ms unplug\n";
 
-/// Of a log that can be read there is an answer, in numbers.
+/// A log that can be read gives a report with finite numbers.
 fn is_answered(read: Result<Capture, TraceError>) {
     let sources = match read {
         Ok(capture) => [Source::Log(Arc::new(capture))],

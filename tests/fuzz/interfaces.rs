@@ -1,4 +1,5 @@
-//! What the globals are, as their XMLs have it: bindings are made from those, and everything else is reached from here.
+//! The interfaces of all globals, from their XML. Bindings are generated from it, and all other interfaces are reached
+//! from the globals.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -68,7 +69,7 @@ use crate::fixture::late_latch::UpbeatLateLatchManagerV1;
 use crate::fixture::pacing::UpbeatFramePacingManagerV1;
 use crate::fixture::scroll::UpbeatScrollManagerV1;
 
-/// Those of globals: whatever is advertised must be here.
+/// Interfaces of globals. Every advertised global must be in this list.
 fn globals() -> Vec<&'static Interface> {
     vec![
         wl_compositor::WlCompositor::interface(),
@@ -139,14 +140,14 @@ fn globals() -> Vec<&'static Interface> {
 
 type Known = BTreeMap<&'static str, &'static Interface>;
 
-/// The interface of a global, if we know it.
+/// The interface of a global; `None` if it is unknown.
 pub fn global(name: &str) -> Option<&'static Interface> {
     static GLOBALS: OnceLock<Known> = OnceLock::new();
     let known = || globals().into_iter().map(|interface| (interface.name, interface)).collect();
     GLOBALS.get_or_init(known).get(name).copied()
 }
 
-/// Any interface that is reached from those of globals.
+/// An interface that is reachable from a global, by its name.
 pub fn called(name: &str) -> Option<&'static Interface> {
     static ALL: OnceLock<Known> = OnceLock::new();
     let reached = || {

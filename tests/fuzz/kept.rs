@@ -1,4 +1,4 @@
-//! What the session keeps of clients and surfaces that are gone: nothing, once everything has come to rest.
+//! Finds leaks: once everything is at rest, the session keeps nothing of clients and surfaces that are gone.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -15,18 +15,17 @@ use crate::level::when_given_back;
 #[derive(Default)]
 pub struct Kept {
     accounts: Vec<Weak<Account>>,
-    /// Those of the script before: a client may be in a list that is looked through with the next occasion.
+    /// Accounts of the script before: a list that is pruned lazily may keep a client until its next use.
     accounts_before: Vec<Weak<Account>>,
     surfaces: BTreeMap<SurfaceId, Weak<dyn Any + Send + Sync>>,
 }
 
 impl Kept {
-    /// `client` has connected.
     pub fn add(&mut self, client: &Client) {
         self.accounts.extend(guard::account(client).map(Arc::downgrade));
     }
 
-    /// Surfaces were made.
+    /// Notes the surfaces that exist now.
     pub fn look(&mut self, state: &State) {
         for entry in state.surfaces.iter() {
             if let Some(data) = entry.surface().object_data() {
@@ -35,9 +34,10 @@ impl Kept {
         }
     }
 
-    /// All clients of the script have left. What threads and timers have yet to give back comes with turns.
+    /// Asserts that nothing is kept once all clients of the script have left. Threads and timers need some turns to
+    /// give back their memory.
     pub fn is_nothing(&mut self, world: &mut World) {
-        // A token outlives its client: what a launcher starts uses it.
+        // A token outlives the client that asked for it, because the program that the client starts uses it.
         world.state.protocols.forget_activation_tokens();
         world.state.surfaces.iter().for_each(|entry| _ = self.surfaces.remove(&entry.id()));
         let look = || {
@@ -46,8 +46,8 @@ impl Kept {
             (accounts, self.surfaces.values().filter(|data| data.strong_count() > 0).count())
         };
         let (accounts, surfaces) = when_given_back(look, |kept| *kept == (0, 0));
-        assert_eq!(accounts, 0, "of the clients of the script before so many are kept");
-        assert_eq!(surfaces, 0, "of the surfaces that are gone so many are kept");
+        assert_eq!(accounts, 0, "clients of the last script are still in memory");
+        assert_eq!(surfaces, 0, "destroyed surfaces are still in memory");
         self.accounts_before = std::mem::take(&mut self.accounts);
         self.surfaces.clear();
     }

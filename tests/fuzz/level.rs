@@ -1,14 +1,14 @@
-//! What this process has: whatever has more of it than before is named.
+//! Resources of this process (descriptors, mappings, threads, heap): each resource that has grown is named.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Threads give back what they have: this waits for it, and only a hang takes so long.
+/// Threads release their resources late: the test waits for that, and only a hang takes so long.
 const HANG_LIMIT: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
-/// How much more there may be.
+/// Growth that is allowed.
 #[derive(Clone, Copy)]
 pub struct Slack {
     pub descriptors: u64,
@@ -19,12 +19,12 @@ pub struct Slack {
 
 #[derive(Clone, Debug, Default)]
 pub struct Level {
-    /// Each with a name that has no numbers in it.
+    /// By name, with the digits removed from it.
     descriptors: BTreeMap<String, u64>,
-    /// Mapped files, without libraries.
+    /// Mapped files except libraries, by name.
     mappings: BTreeMap<String, u64>,
     threads: BTreeMap<String, u64>,
-    /// Of `malloc`, in all threads: what Rust and C have in use.
+    /// Bytes from `malloc` in use by Rust and C, over all threads.
     heap_bytes: u64,
 }
 
@@ -32,14 +32,15 @@ fn without_numbers(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
-/// What the allocator has given out.
+/// Bytes that the allocator has handed out.
 fn heap_bytes() -> u64 {
     // SAFETY: it reads the allocator's own counters, under its locks.
     let info = unsafe { libc::mallinfo2() };
     (info.uordblks + info.hblkhd) as u64
 }
 
-/// What `look` finds when that `is_nothing`, which threads give back, or last, when they do not.
+/// Calls `look` until its result `is_nothing`, since threads release their resources late. After [`HANG_LIMIT`] the
+/// last result is returned.
 pub fn when_given_back<T>(mut look: impl FnMut() -> T, is_nothing: impl Fn(&T) -> bool) -> T {
     let start = Instant::now();
     loop {
@@ -71,7 +72,7 @@ impl Level {
         level
     }
 
-    /// All of it in a line.
+    /// All counts, in one line.
     pub fn words(&self) -> String {
         let count = |table: &BTreeMap<String, u64>| table.values().sum::<u64>();
         format!(
@@ -83,7 +84,8 @@ impl Level {
         )
     }
 
-    /// What there is more of than there was at `before`, beyond `slack`; nothing if it is given back.
+    /// The level now, and each resource that has grown since `before` by more than `slack`. It waits for threads to
+    /// release their resources.
     pub fn growth_since(before: &Level, slack: Slack) -> (Level, Vec<String>) {
         let look = || {
             let now = Level::now();

@@ -1,7 +1,7 @@
-//! How long one piece of work may take.
+//! Time limits for one piece of work.
 //!
-//! The time that work takes depends on the host, and on other programs on it. Here a limit is meant for hangs, and counts
-//! the CPU time of the thread alone. Where `UPBEAT_COUNTED=1` is set the tests run in a guest whose clock counts
+//! The time that work takes depends on the host, and on other programs on it. Here a limit finds hangs, and counts
+//! only the CPU time of the thread. Where `UPBEAT_COUNTED=1` is set the tests run in a guest whose clock counts
 //! instructions: there the tight limits hold, and waiting counts, too.
 
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// CPU time that one piece of work exceeds on no host, unless it hangs or is quadratic.
+/// No piece of work needs this much CPU time on any host, unless it hangs or is quadratic.
 const HANG_LIMIT: Duration = Duration::from_secs(60);
 
 static COUNTED: LazyLock<bool> = LazyLock::new(|| std::env::var("UPBEAT_COUNTED").is_ok_and(|value| value == "1"));

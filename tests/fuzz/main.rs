@@ -1,31 +1,32 @@
 //! Random clients, random bytes and random files.
 //!
 //! ```text
-//!  seed ─► requests.rs: what is asked for ─► script.rs: steps, which name objects ─► play.rs: a world, real sockets ─► wire.rs
-//!                                                   │                                    ├ neighbour.rs: frames are asserted
-//!                                                   │                                    └ sleeper.rs: pauses, and lives
-//!                              a step fails ────────┴─► shrink.rs: fewer steps, until none can be left out
+//!  seed ─► requests.rs: random requests ─► script.rs: steps, which name objects ─► play.rs: a world, real sockets ─► wire.rs
+//!                                                 │                                    ├ neighbour.rs: frames are asserted
+//!                                                 │                                    └ sleeper.rs: pauses, and survives
+//!                            a step fails ────────┴─► shrink.rs: fewer steps, until none can be left out
 //! ```
 //!
-//! Each run has a process of its own, since what is looked for aborts or hangs. A failure names its seed, and leaves the
-//! fewest steps that it takes in a file. `corpus/` has such scripts, of what was found and of what is reached seldom: they
-//! are played first.
+//! Each run has a process of its own, since a failure may be an abort or a hang. A failure names its seed, and writes
+//! the fewest steps that reproduce it to a file. `corpus/` has such scripts: scripts that found a bug, and scripts that
+//! reach something rare. They are played first.
 //!
-//! A run is bounded by a count, and its seeds are fixed: a slow host tests the same as a fast one. The first seed is printed.
+//! A run is bounded by a count, and its seeds are fixed: a slow host tests the same as a fast host. The first seed is
+//! printed.
 //!
-//! | variable | what it says | unless it is set |
+//! | variable | meaning | default |
 //! |---|---|---|
-//! | `UPBEAT_FUZZ_REQUESTS` | well-formed requests, in about so many whole scripts | 300 000 |
-//! | `UPBEAT_FUZZ_SCRIPTS` | scripts whose bytes are mangled | 24 |
-//! | `UPBEAT_FUZZ_ROUNDS` | scripts in the one session of the soak | 12 |
-//! | `UPBEAT_FUZZ_CASES` | changed samples of each format | 30 000 |
+//! | `UPBEAT_FUZZ_REQUESTS` | well-formed requests (about this many, in whole scripts) | 300 000 |
+//! | `UPBEAT_FUZZ_SCRIPTS` | scripts with mangled bytes | 24 |
+//! | `UPBEAT_FUZZ_ROUNDS` | scripts in the one session of the soak test | 12 |
+//! | `UPBEAT_FUZZ_CASES` | mutated samples of each format | 30 000 |
 //! | `UPBEAT_FUZZ_CLIENTS` | clients of `tests/clients/frame_pacing/fuzz.rs` | 1 000 |
-//! | `UPBEAT_FUZZ_SECONDS` | each of these goes on beyond its count until so many seconds are over | 0 |
-//! | `UPBEAT_FUZZ_SEED` | the first seed; `random` takes one from the operating system | 0 |
-//! | `UPBEAT_FUZZ_TELL` | print how often what was asked for, and what was answered | |
+//! | `UPBEAT_FUZZ_SECONDS` | each of these goes on beyond its count until this many seconds are over | 0 |
+//! | `UPBEAT_FUZZ_SEED` | the first seed; `random` takes a seed from the operating system | 0 |
+//! | `UPBEAT_FUZZ_TELL` | print how often each request was sent, and the events that came | |
 //! | `UPBEAT_COUNTED` | 1: the clock counts instructions, and the tight limits of `limits.rs` hold | |
 //!
-//! `tests/fuzz/run` asks for more.
+//! `tests/fuzz/run` runs longer.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
@@ -58,15 +59,14 @@ use std::time::Duration;
 
 use fixture::chance::number;
 
-/// Well-formed requests.
 const REQUESTS: u64 = 300_000;
-/// Well-formed requests that are heard of one script, on average. Scripts are counted and not requests: which seeds are
-/// played does not depend on how many processes there are.
+/// Well-formed requests that the compositor reads of one script, on average. The limit counts scripts, not requests, so
+/// that the seeds that are played do not depend on the number of processes.
 const REQUESTS_OF_A_SCRIPT: u64 = 7_500;
-/// Scripts whose bytes are mangled.
+/// Scripts with mangled bytes.
 const MANGLED_SCRIPTS: u64 = 24;
 
-/// How long a test goes on beyond its count.
+/// Minimum time of a test, even if its count is reached.
 fn at_least() -> Duration {
     Duration::from_secs(number("UPBEAT_FUZZ_SECONDS", 0))
 }
@@ -92,7 +92,7 @@ fn a_session_in_which_everything_happens_has_as_much_as_before() {
     soak::soak();
 }
 
-/// What each run does in a process of its own.
+/// The work of one run, in a process of its own.
 #[test]
 #[ignore = "the others start it"]
 fn run_of_a_process() {

@@ -1,4 +1,4 @@
-//! Somebody who behaves, beside those who do not: what is asserted is what is seen of him.
+//! A well-behaved client beside the misbehaving clients. The tests assert that its frames are shown.
 
 use upbeat_timing::time::{Clock, Instant, Span};
 
@@ -9,26 +9,25 @@ use crate::fixture::simulated::nothing;
 use crate::fixture::{Client, ClientIndex, Event, Toplevel, World};
 
 const SIZE: (i32, i32) = (60, 40);
-/// A frame is shown or, where others cover it, given up or called back for after that long: a window that is not seen is
-/// called back once a second.
+/// Within this time a frame is presented, discarded or called back. A hidden window gets one callback a second, hence
+/// more than a second.
 const LONGEST: Span = Span::from_millis(1_500);
-/// The first frame of a window that nothing covers is shown within that time, and so is each that follows.
+/// In an uncovered window, the first frame is shown within this time, and so is each frame that follows.
 const SEEN_WITHIN: Span = Span::from_millis(100);
-/// Frames that it draws in that window.
+/// Frames that the client draws in the uncovered window.
 const FRAMES_ALONE: u32 = 4;
-/// Between two looks.
 const STEP: Span = Span::from_millis(4);
-/// Buffers that may be on the screen, or on the way to it.
+/// Buffers that may be on screen or queued.
 const KEPT: usize = 4;
 
 pub struct Neighbour {
     pub client: ClientIndex,
     window: Toplevel,
     number: u32,
-    /// The last ones: those before are given back.
+    /// The newest buffers; older buffers are destroyed.
     buffers: Vec<WlBuffer>,
     drawn: Option<Instant>,
-    /// Frames that came to light.
+    /// Frames that were presented.
     pub shown: u32,
 }
 
@@ -39,7 +38,7 @@ impl Neighbour {
         Neighbour { client, window, number: 1, buffers: vec![buffer], drawn: None, shown: 0 }
     }
 
-    /// Draws when its last frame has come to an end, and looks whether that took too long.
+    /// Draws once the last frame was presented, discarded or called back. Asserts that this did not take too long.
     pub fn go_on(&mut self, world: &mut World) {
         let now = world.state.clock.now();
         let client = world.client(self.client);
@@ -49,10 +48,14 @@ impl Neighbour {
         let ended = client.count(|heard| heard.is_end_of_feedback(number)) > 0;
         let called = client.heard(Heard::Called(number));
         if let Some(drawn) = self.drawn.filter(|_| !ended && !called) {
-            assert!(now - drawn < LONGEST, "frame {number} of the neighbour had no end for {}", now - drawn);
+            assert!(
+                now - drawn < LONGEST,
+                "frame {number} of the neighbour was not presented, discarded or called back for {}",
+                now - drawn
+            );
             return;
         }
-        // The light of a frame comes after its callback: it may be that of the frame before.
+        // A frame is presented after its callback, so this may be the light of an earlier frame.
         self.shown += client.count(|heard| matches!(heard, Heard::Presented { .. })) as u32;
         client.data.heard.clear();
         self.number += 1;
@@ -67,7 +70,7 @@ impl Neighbour {
         self.drawn = Some(now);
     }
 
-    /// All others are gone: what it draws in a window that it opens now is seen, from the first frame on.
+    /// Asserts that a window that opens after all other clients have left is shown, from its first frame on.
     pub fn is_seen(&mut self, world: &mut World) {
         let start = world.state.clock.now();
         self.window.surface.attach(None, 0, 0);
@@ -85,20 +88,24 @@ impl Neighbour {
             let waited = world.state.clock.now() - start;
             let heard = &world.client(self.client).data.heard;
             let given_up = heard.contains(&Heard::Discarded(first));
-            assert!(waited < SEEN_WITHIN && !given_up, "a new window was not seen for {waited}: {heard:?}");
+            assert!(waited < SEEN_WITHIN && !given_up, "a new window was not shown for {waited}: {heard:?}");
             world.run_for(STEP, &mut nothing);
         }
         let (start, before) = (world.state.clock.now(), self.shown);
         while self.shown < before + FRAMES_ALONE {
             let (waited, shown) = (world.state.clock.now() - start, self.shown - before);
-            assert!(waited < SEEN_WITHIN * i64::from(FRAMES_ALONE), "{shown} frames came to light within {waited}");
+            assert!(
+                waited < SEEN_WITHIN * i64::from(FRAMES_ALONE),
+                "only {shown} frames were presented within {waited}"
+            );
             self.go_on(world);
             world.run_for(STEP, &mut nothing);
         }
     }
 }
 
-/// Acknowledges what all of its windows were told, and gives back what others have copied or drag: it pastes nothing.
+/// Acknowledges the configures of all windows, and destroys the offers of selections and drags, since the client pastes
+/// nothing.
 fn answer_all(client: &mut Client) {
     for event in client.take_events() {
         match event {

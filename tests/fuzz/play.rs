@@ -1,4 +1,4 @@
-//! Does the steps of a script to a world, and looks what becomes of it.
+//! Plays the steps of a script in a simulated session, and checks the session afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::UnixStream;
@@ -28,22 +28,22 @@ use crate::sense::LETTERS;
 use crate::sleeper::Sleeper;
 use crate::wire::Wire;
 
-/// Steps between two looks at what is left of those who left.
+/// Steps between two checks for leaks of clients that left.
 pub const STEPS: usize = 10_000;
-/// A turn of the loop with the requests of one burst takes no longer, in a build that checks everything twice, where the clock
-/// counts instructions. A turn that is quadratic or waits for something does.
+/// Limit for a turn of the loop with the requests of one burst, for a build with all checks, where the clock counts
+/// instructions. A turn that is quadratic or waits for something exceeds it.
 const LONGEST_TURN: Duration = Duration::from_secs(4);
-/// What clients may leave behind: what is on the screen, in queues and in pools of the outputs, and threads that the session
-/// starts with the first picture or keymap.
+/// Resources that may remain after clients left: content on screen, queues and pools of the outputs, and threads that
+/// the session starts with the first capture or keymap.
 const LEFT: Slack = Slack { descriptors: 16, mappings: 16, threads: 4, heap_bytes: u64::MAX / 2 };
-/// Turns for which a session stays locked.
+/// Turns; a session that is locked for longer is unlocked by the test.
 const LONGEST_LOCK: u32 = 40;
-/// Ends of objects that are met at once.
+/// Object ends that one turn handles before it defers the rest.
 const AT_ONCE: u32 = 4;
-/// The rate in mHz of the outputs.
+/// Refresh rate of the outputs (mHz).
 const REFRESH: u32 = 60_000;
 const SECOND: &str = "TEST-2";
-/// What comes in force by [`Step::Reload`]; the first one is in force at the end.
+/// Configurations for [`Step::Reload`]; at the end the first is loaded.
 pub const CONFIGURATIONS: [&str; 6] = [
     "[scroll]\nviews = true\n[late-latch]\nfollowers = true\nfront-buffers = true\n",
     "reduced-motion = true\n",
@@ -53,20 +53,20 @@ pub const CONFIGURATIONS: [&str; 6] = [
     "[privileges]\ncapture = false\nvirtual-input = false\n",
 ];
 
-/// What came of a script.
+/// Counts of a script's run.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// That were heard, at the least.
+    /// Requests that the compositor read, at the least.
     pub requests: u64,
-    /// Clients that were ended for what they said.
+    /// Clients that were ended by a protocol error.
     pub ended: u64,
-    /// Frames of the neighbour.
+    /// Presented frames of the neighbour.
     pub frames: u64,
     /// The longest turn of the loop, in the time of [`Stopwatch`].
     pub slowest: Duration,
-    /// How often what was asked for, and what ended clients.
+    /// Per request: how often it was sent, and how often it ended a client.
     pub kinds: BTreeMap<String, (u64, u64)>,
-    /// Events that came.
+    /// Events that clients received: interface and name.
     pub heard: BTreeSet<(&'static str, &'static str)>,
 }
 
@@ -90,7 +90,7 @@ pub struct Player {
     kept: Kept,
     before: Level,
     config: Config,
-    /// Turns for which the session was locked.
+    /// Turns since the session was locked.
     locked: u32,
     pub tally: Tally,
 }
@@ -100,11 +100,11 @@ impl Player {
         let options = OutputOptions { front_buffer: true, ..OutputOptions::default() };
         let outputs = [(REFRESH, options.clone()), (REFRESH, options)];
         let mut world = World::simulated_on(&outputs, Renderer::pixman().unwrap());
-        // All that can be offered is.
+        // Offer each optional protocol.
         upbeat::protocol::scroll::offer(&mut world.state, true);
         upbeat::protocol::late_latch::offer(&mut world.state, true);
         upbeat::output::clients::front_buffer::switch(&mut world.state, true);
-        // What clients leave goes over several turns, even if it is little.
+        // The cleanup after a client is spread over several turns, even if there is little of it.
         world.state.protocols.defer_ends_after(AT_ONCE);
         let neighbour = Neighbour::new(&mut world);
         let sleeper = Sleeper::new(&mut world);
@@ -123,7 +123,7 @@ impl Player {
         }
     }
 
-    /// Generates a script and plays it. `record` hears of each step before it is done.
+    /// Generates a script and plays it. `record` is called with each step before it is done.
     pub fn generate(&mut self, kind: Kind, seed: u64, mut record: impl FnMut(&Step)) {
         let mut generator = Generator::new(kind, seed);
         for _ in 0..STEPS {
@@ -138,7 +138,7 @@ impl Player {
         }
     }
 
-    /// Does a step of a script that is there already.
+    /// Does a step of an existing script, and forgets the clients that it ended.
     pub fn play_and_bury(&mut self, step: &Step) {
         self.play(step);
         (0..CLIENTS).for_each(|client| _ = self.bury(client));
@@ -189,7 +189,7 @@ impl Player {
         }
     }
 
-    /// Hands of people.
+    /// Input of the user.
     fn hand(&mut self, step: &Step) {
         let time = self.world.state.clock.now();
         let event = match *step {
@@ -213,7 +213,7 @@ impl Player {
         }
     }
 
-    /// Something happens to outputs, or to the configuration.
+    /// Changes outputs or the configuration.
     fn change(&mut self, step: &Step) {
         let is_there = hotplug::by_name(&self.world.state, SECOND).is_some();
         match *step {
@@ -233,7 +233,7 @@ impl Player {
         }
     }
 
-    /// Forgets a client that was ended; says which interface's error it was told.
+    /// Forgets a client that was ended; returns the interface of its protocol error.
     fn bury(&mut self, client: usize) -> Option<String> {
         let wire = self.clients[client].take_if(|wire| wire.gone)?;
         self.tally.ended += 1;
@@ -255,13 +255,13 @@ impl Player {
         assert!(self.tally.slowest < limit(LONGEST_TURN), "a turn took {:?}", self.tally.slowest);
         for wire in self.clients.iter_mut().flatten() {
             wire.receive();
-            // Of what an ended client said last, nobody knows how much was heard.
+            // It is unknown how many of an ended client's last requests were read.
             let said = std::mem::take(&mut wire.said);
             self.tally.requests += if wire.gone { 0 } else { said };
         }
     }
 
-    /// Nobody keeps the session locked for long: whoever does is thrown out, and somebody takes over and unlocks.
+    /// Ends a long lock: the clients that may hold it are disconnected, then the test takes over the lock and unlocks.
     fn unlock(&mut self) {
         self.locked = if self.world.state.shell.lock().takes_input() { self.locked + 1 } else { 0 };
         if self.locked > LONGEST_LOCK {
@@ -272,7 +272,7 @@ impl Player {
         }
         let state = &mut self.world.state;
         let told = lock::ask(state).ok().and_then(|_| state.shell.lock_mut().shown());
-        assert!(told.is_some_and(|id| lock::unlock(state, id).is_ok()), "who takes over cannot unlock");
+        assert!(told.is_some_and(|id| lock::unlock(state, id).is_ok()), "the new locker cannot unlock");
     }
 
     fn pass(&mut self, span: Span) {
@@ -282,8 +282,8 @@ impl Player {
         self.clients.iter_mut().flatten().for_each(Wire::receive);
     }
 
-    /// All clients leave, and everything is as in the beginning: whoever stays is seen, and nothing is left of the others.
-    /// Says what came of it since the last time.
+    /// Ends all clients and asserts that the session is as in the beginning: the neighbour is shown, and nothing
+    /// remains of the other clients. Returns the counts since the last call.
     pub fn end(&mut self) -> Tally {
         self.turn();
         (0..CLIENTS).for_each(|client| self.leave(client));
@@ -291,49 +291,50 @@ impl Player {
         self.play(&Step::Button(false));
         LETTERS.for_each(|key| self.play(&Step::Key(key, false)));
         (0..3).for_each(|slot| self.play(&Step::Lift(slot)));
-        last_step::note(&"all clients have left: keymaps are waited for");
+        last_step::note(&"all clients have left: wait for keymaps");
         self.pass(Span::from_millis(50));
-        // Who types and dies is heard when its keymap was compiled, by a thread.
+        // Keys of a virtual keyboard wait for its keymap, which a thread compiles, even if the client is gone.
         self.world.settle();
         self.nobody_holds_anything();
         for step in [Step::Plug, Step::Rate(REFRESH), Step::Light(true), Step::Reload(0)] {
             self.play(&step);
         }
-        last_step::note(&"all clients have left: the neighbour has to be seen");
-        // Workspaces and windows come to rest, where the configuration moves them.
+        last_step::note(&"all clients have left: wait for the neighbour's frames");
+        // Workspaces and windows come to rest, in configurations that animate them.
         self.pass(Span::from_millis(1_200));
         self.neighbour.is_seen(&mut self.world);
-        // Windows fade out, pictures are copied.
+        // Closing animations end, and captures are copied.
         self.world.run_for(Span::from_millis(1_500), &mut nothing);
         let left = self.world.state.surfaces.iter().count();
-        assert!(left <= 3, "{left} surfaces are left, one or two are the neighbour's, and one the sleeper's");
+        assert!(left <= 3, "{left} surfaces are left: expected one or two of the neighbour and one of the sleeper");
         let left = guard::all(&self.world.state.display_handle).len();
-        assert!(left == 2, "{left} clients are left, one is the neighbour, and one sleeps");
+        assert!(left == 2, "{left} clients are left: expected the neighbour and the sleeper");
         self.kept.is_nothing(&mut self.world);
-        last_step::note(&"all clients have left: descriptors, mappings and threads are counted");
+        last_step::note(&"all clients have left: count descriptors, mappings and threads");
         let (_, grown) = Level::growth_since(&self.before, LEFT);
-        assert!(grown.is_empty(), "clients that left keep {}", grown.join("; "));
+        assert!(grown.is_empty(), "clients that left still hold {}", grown.join("; "));
         self.tally.frames = u64::from(std::mem::take(&mut self.neighbour.shown));
         std::mem::take(&mut self.tally)
     }
 
-    /// The session ends. What is kept of a client goes when it leaves, and nobody hears of the end of those who are there when
-    /// libwayland goes: in a session, whose process ends, that is no matter.
+    /// Ends the session. The neighbour is killed first, since the resources of a client are freed when it disconnects:
+    /// clients that are connected when libwayland is destroyed are never reported as gone. In a real session the
+    /// process ends anyway.
     pub fn close(mut self) {
         self.world.kill(self.neighbour.client);
         drop((self.neighbour, self.sleeper));
         self.world.run_for(Span::from_millis(50), &mut nothing);
     }
 
-    /// Clients that held keys, the pointer or something that is dragged are gone, and let go of it.
+    /// Asserts that clients that are gone hold no key, grab, drag icon or popup.
     fn nobody_holds_anything(&self) {
         let (input, shell) = (&self.world.state.input, &self.world.state.shell);
         let keys = input.keyboard().map(|keyboard| keyboard.pressed_keys()).unwrap_or_default();
         assert!(keys.is_empty(), "keys are stuck: {keys:?}");
         assert!(!input.pointer().is_grabbed(), "the pointer is still grabbed");
         assert!(!input.touch().is_grabbed(), "the fingers are still grabbed");
-        assert!(self.world.state.surfaces.drag_icon().is_none(), "the icon of a drag is left");
-        assert!(shell.drag().is_none(), "a window is still held");
+        assert!(self.world.state.surfaces.drag_icon().is_none(), "a drag icon is left");
+        assert!(shell.drag().is_none(), "a window is still being dragged");
         assert!(!shell.has_popup_grab(), "a menu still has a grab");
     }
 }

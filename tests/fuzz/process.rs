@@ -1,4 +1,4 @@
-//! Runs scripts in processes of their own: what is looked for aborts, hangs, or takes the memory of all.
+//! Runs scripts in separate processes, because a failure may abort, hang or exhaust the memory.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -12,57 +12,57 @@ use crate::play::{Player, Tally};
 use crate::script::{Kind, Step};
 use crate::{corpus, soak};
 
-/// Says what a process is to do: `requests 7 3` plays the scripts of seeds 7 to 9; `record requests 7 FILE` plays one and
-/// writes it down, `replay FILE...` plays what is written; `soak 7 12 60` plays 12 scripts in one session, and
-/// more until 60 s are over; `collect 7 100` adds to the corpus what the scripts of 100 seeds reach.
+/// Environment variable with the task of a process. `requests 7 3` plays the scripts of seeds 7 to 9; `record requests
+/// 7 FILE` plays one script and writes it down, `replay FILE...` plays written scripts; `soak 7 12 60` plays 12 scripts
+/// in one session, and more until 60 s are over; `collect 7 100` adds scripts of 100 seeds to the corpus.
 const TASK: &str = "UPBEAT_FUZZ_TASK";
-/// A hang limit: a process that has said nothing for so long is ended. It says something after each script, which takes
-/// seconds at most.
+/// A hang limit: a process that has printed nothing for so long is killed. It prints something after each script, which
+/// takes seconds at most.
 const SILENCE: Duration = Duration::from_secs(300);
-/// Sessions until what is kept once is there.
+/// Sessions until each cache of the process is filled.
 const WARM_UP: u64 = 3;
-/// What the sessions of one process may leave behind, each a keymap and the content that was on the screen last: libraries
-/// end with the process. What clients leave in a session that goes on is another matter: see [`soak`].
+/// Resources that the sessions of one process may leave behind (each a keymap and the content that was on screen last),
+/// because libraries free them at the end of the process only. For leaks within one session see [`soak`].
 const LEFT: Slack = Slack { descriptors: 64, mappings: 64, threads: 0, heap_bytes: 8 << 20 };
 
-/// How a process ended.
 #[derive(Default)]
 pub struct Outcome {
     pub fine: bool,
-    /// It was silent for so long that it was ended.
+    /// The process printed nothing for [`SILENCE`] and was killed.
     pub hangs: bool,
     pub said: String,
-    /// The step that it did last.
+    /// The last step that it noted.
     pub last: String,
-    /// The seed that it played last.
+    /// The last seed that it played.
     pub seed: u64,
     pub requests: u64,
     pub ended: u64,
     pub frames: u64,
-    /// Of requests.
+    /// Different requests that were sent.
     pub kinds: u64,
     /// The longest turn, in milliseconds of [`crate::limits::Stopwatch`].
     pub slowest: u64,
 }
 
-/// The message of the panic, or how it ended.
+/// The message of the panic, or else the end of the output.
 pub fn last_words(said: &str) -> String {
     let panicked = said.lines().position(|line| line.contains("panicked at"));
     let from = panicked.unwrap_or(said.lines().count().saturating_sub(3));
     said.lines().skip(from).take(4).collect::<Vec<_>>().join(" | ")
 }
 
-/// Runs a process that has `task`: words, one a line, since a path may contain a blank. `hears` is told what it says as it says it.
+/// Runs a process with `task`: one word a line, since a path may contain a blank. `hears` is called with each line of
+/// its output.
 pub fn run(task: &str, mut hears: impl FnMut(&str)) -> Outcome {
     let log = tempfile::NamedTempFile::new().unwrap();
     let last = tempfile::NamedTempFile::new().unwrap();
-    // Both write behind each other.
+    // Both streams append to the same file.
     let written = log.reopen().unwrap();
     let mut process = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "run_of_a_process", "--nocapture", "--test-threads=1"])
         .env(TASK, task)
         .env(last_step::FILE, last.path())
-        // Nobody's own session, and no programs: shortcuts start some.
+        // No real session is found, and no programs, since shortcuts start programs.
         .env_remove("XDG_RUNTIME_DIR")
         .env("PATH", "/nonexistent")
         .stdin(Stdio::null())
@@ -118,11 +118,11 @@ pub fn write(path: &Path, steps: &[Step]) {
 
 pub fn read(path: &Path) -> Vec<Step> {
     let lines = BufReader::new(File::open(path).unwrap()).lines();
-    // The last one may not be whole.
+    // The last line may be incomplete, after an abort.
     lines.map_while(|line| serde_json::from_str(&line.unwrap()).ok()).collect()
 }
 
-/// Says how far it is: [`run`] reads that.
+/// Prints the progress; [`run`] reads it.
 pub fn tell(tally: &Tally) {
     let asked = tally.kinds.values().filter(|(asked, _)| *asked > 0).count();
     let slowest = tally.slowest.as_millis();
@@ -130,7 +130,7 @@ pub fn tell(tally: &Tally) {
     eprintln!("requests {requests}\nended {ended}\nframes {frames}\nkinds {asked}\nslowest {slowest}");
 }
 
-/// Says how often what was asked for, and what came, if somebody wants to know.
+/// Prints the counts of all requests and the events that came, if `UPBEAT_FUZZ_TELL` is set.
 pub fn tell_all(tally: &Tally) {
     if std::env::var_os("UPBEAT_FUZZ_TELL").is_some() {
         tally.kinds.iter().for_each(|(kind, (asked, ends))| eprintln!("{asked:>8} {ends:>6} {kind}"));
@@ -138,7 +138,7 @@ pub fn tell_all(tally: &Tally) {
     }
 }
 
-/// What the processes do that [`run`] starts.
+/// The work of the processes that [`run`] starts.
 pub fn run_of_a_process() {
     let Ok(task) = std::env::var(TASK) else { return };
     last_step::open();
@@ -155,7 +155,7 @@ pub fn run_of_a_process() {
             let mut written = BufWriter::new(File::create(file).unwrap());
             player.generate(Kind::called(word), seed.parse().unwrap(), |step| {
                 writeln!(written, "{}", serde_json::to_string(step).unwrap()).unwrap();
-                // Only what is written is there when the process aborts.
+                // Flush each step, because buffered steps would be lost in an abort.
                 written.flush().unwrap();
             });
             player.end();
@@ -168,11 +168,11 @@ pub fn run_of_a_process() {
             let seed: u64 = seed.parse().unwrap();
             play(Kind::called(word), seed..seed + scripts.parse::<u64>().unwrap());
         }
-        _ => panic!("what is {task}?"),
+        _ => panic!("unknown task {task}"),
     }
 }
 
-/// Plays the scripts of these seeds, each in a session of its own, of which nothing is left.
+/// Plays the scripts of these seeds, each in a session of its own, and asserts that the sessions leave nothing behind.
 fn play(kind: Kind, seeds: std::ops::Range<u64>) {
     let (mut all, mut before) = (Tally::default(), None);
     let warm = seeds.start + WARM_UP;
@@ -194,7 +194,7 @@ fn play(kind: Kind, seeds: std::ops::Range<u64>) {
     tell_all(&all);
 }
 
-/// Where a failure is written down.
+/// Path of the file with a failed script.
 pub fn file_of(name: &str) -> std::path::PathBuf {
     let directory = std::env::temp_dir().join("upbeat-fuzz");
     fs::create_dir_all(&directory).unwrap();

@@ -1,4 +1,4 @@
-//! What is asked for: anything that the interfaces allow, of any object, with now and then something that makes sense.
+//! Generates random requests: any request that the interfaces allow, of any object, mixed with meaningful sequences.
 
 use std::collections::BTreeMap;
 
@@ -13,31 +13,30 @@ use crate::script::{Argument, Change, Kind, Name, Request, Step};
 use crate::sense::LETTERS;
 use crate::wire::{Family, Wire};
 
-/// Connections at once.
 pub const CLIENTS: usize = 3;
-/// Requests between two turns of the loop, at most; and so many once in a while.
+/// Largest number of requests between two turns of the loop, and, rarely, [`LONG_BURST`].
 const BURST: u32 = 64;
 const LONG_BURST: u32 = 400;
-/// Of this many objects of an interface as many are asked to end as of anything else. Who has few keeps them: what is made
-/// of a global is reached as long as that is there.
+/// At this many objects of an interface, destructors are as likely as other requests. With fewer objects they are less
+/// likely, since the objects that a global creates are reached only while the global's object exists.
 const MANY: u32 = 40;
-/// Of the objects of an interface the newest are used mostly.
+/// Requests mostly go to this many of the newest objects of an interface.
 const NEWEST: usize = 6;
 const EXTREMES: [u32; 9] =
     [0, 1, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x0001_0000, 0x7fff_ff00, 0xffff_8000, 0x4000_0000];
 const TEXTS: [&str; 6] = ["", "text/plain", "a\u{1b}[31mb", "../../etc", "ä\u{202e}語", "org.example.App"];
-/// Rates of the second output (mHz).
+/// Refresh rates of the second output (mHz).
 const RATES: [u32; 4] = [60_000, 24_000, 59_940, 165_000];
 
 pub struct Generator {
     pub rng: StdRng,
     kind: Kind,
-    /// Names that were given.
+    /// Count of names in use.
     named: u32,
-    /// Steps that are decided.
+    /// Steps that are generated but not yet returned.
     ahead: Vec<Step>,
     burst: u32,
-    /// How often an interface was asked, and how often that ended the client.
+    /// Per interface and opcode: how often it was sent, and how often that ended the client.
     asked: BTreeMap<(&'static str, u16), (u32, u32)>,
     newest: Vec<(usize, &'static str, u16)>,
     unplugged: bool,
@@ -56,7 +55,7 @@ impl Generator {
         self.named
     }
 
-    /// `client` was ended: by something that was asked for just now.
+    /// `client` was ended by one of the newest requests, with an error of interface `by`.
     pub fn ended(&mut self, client: usize, by: &str) {
         for (of, interface, opcode) in &self.newest {
             if *of == client && *interface == by {
@@ -121,7 +120,7 @@ impl Generator {
             0..10 => Step::Pass(rng.random_range(1..30)),
             10..14 => Step::Point(rng.random_range(0..640), rng.random_range(0..180)),
             14..16 => Step::Button(rng.random()),
-            // Letters: no shortcuts.
+            // Letters only, since they trigger no shortcuts.
             16..18 => Step::Key(rng.random_range(LETTERS), rng.random()),
             18 => Step::Scroll(rng.random_range(-3..4)),
             19 => Step::Touch(rng.random_range(0..3), rng.random_range(0..640), rng.random_range(0..180)),
@@ -131,7 +130,7 @@ impl Generator {
         }
     }
 
-    /// Something happens that has to do with outputs, or the configuration.
+    /// A step that changes outputs or the configuration.
     fn outputs(&mut self) -> Step {
         match self.rng.random_range(0..4) {
             0 => {
@@ -181,7 +180,7 @@ impl Generator {
             let (asked, ended) = self.asked.get(&(interface.name, opcode)).copied().unwrap_or_default();
             let kept = request.is_destructor && count < MANY && !self.rng.random_ratio(count, MANY);
             let deadly = !self.rng.random_ratio(4 + asked, 4 + asked + 60 * ended);
-            // A connection has one registry, and the fuzzer understands one.
+            // No second `get_registry`: the fuzzer handles one registry a connection.
             if request.since > version || kept || deadly || (interface.name == "wl_display" && opcode == 1) {
                 continue;
             }
@@ -194,7 +193,7 @@ impl Generator {
         None
     }
 
-    /// One of a client's objects, mostly a new one.
+    /// One of a client's objects, mostly a recent object, and its version.
     fn object_of(&mut self, wire: &Wire, interface: &Interface) -> Option<(Name, u32)> {
         let all = wire.family(interface.name);
         let newest = if self.rng.random_ratio(3, 4) { all.len().saturating_sub(NEWEST) } else { 0 };

@@ -1,15 +1,14 @@
-//! What is done to a world, step by step, so that it can be done again, and with some of the steps left out.
+//! Scripts: the steps of a run, so that it can be repeated, also with some of the steps left out.
 
 use serde::{Deserialize, Serialize};
 
 use crate::descriptors::Descriptor;
 
-/// What a script is made of.
+/// Kind of random input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Well-formed requests.
     Requests,
-    /// The same, with bytes that are changed on the way.
+    /// Well-formed requests whose bytes are changed before they are sent.
     Bytes,
 }
 
@@ -25,14 +24,14 @@ impl Kind {
     }
 }
 
-/// An object, whatever its number is in the run at hand.
+/// An object by a stable name, since its id differs from run to run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Name {
     Display,
     Registry,
-    /// Made by a step.
+    /// Created by a step.
     Made(u32),
-    /// Made by the compositor: of which kind, and the how manieth of the connection.
+    /// Created by the compositor: its interface, and its number in order of creation on this connection.
     Given(String, u32),
 }
 
@@ -40,16 +39,16 @@ pub enum Name {
 pub enum Argument {
     /// A number of any kind.
     Word(u32),
-    /// A serial that was heard: the last, the one before, and so on.
+    /// A received serial: 0 is the latest, 1 is the serial before it, and so on.
     Serial(u32),
-    /// What an xdg_surface is to acknowledge.
+    /// The serial of the last configure of an xdg_surface.
     Configure,
     Text(Option<String>),
     Bytes(Vec<u8>),
     File(Descriptor),
     Object(Option<Name>),
     New(u32),
-    /// A global, by its interface, in a version.
+    /// A global: interface, version and the new object's name.
     Bind(String, u32, u32),
 }
 
@@ -57,7 +56,7 @@ pub enum Argument {
 pub struct Request {
     pub to: Name,
     pub opcode: u16,
-    /// For people.
+    /// `interface.request`, for human readers of the script.
     pub called: String,
     pub arguments: Vec<Argument>,
 }
@@ -67,11 +66,11 @@ pub enum Step {
     Connect(usize),
     Leave(usize),
     Request(usize, Request),
-    /// Of what a client is about to send, some bytes are others.
+    /// Changes bytes of a client's unsent requests.
     Mangle(usize, u32, Change),
-    /// What was said is heard.
+    /// One turn of the loop: the sent requests are dispatched.
     Turn,
-    /// So many milliseconds pass.
+    /// Milliseconds that pass.
     Pass(u32),
     Point(i32, i32),
     Button(bool),
@@ -81,11 +80,11 @@ pub enum Step {
     Lift(u32),
     Unplug,
     Plug,
-    /// The outputs go dark, or are lit: as when somebody else has the seat for a while.
+    /// The outputs are turned off or on, as in a VT switch.
     Light(bool),
-    /// The second output has another rate (mHz).
+    /// The second output changes its refresh rate (mHz).
     Rate(u32),
-    /// Another configuration comes in force: see [`play`](crate::play).
+    /// Another configuration is loaded: see [`play`](crate::play).
     Reload(usize),
 }
 

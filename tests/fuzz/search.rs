@@ -1,4 +1,4 @@
-//! Looks for scripts that fail, in as many processes as there are processors.
+//! Searches for scripts that fail, in as many processes as there are processors.
 
 use std::sync::Mutex;
 use std::thread::available_parallelism;
@@ -12,22 +12,22 @@ use crate::shrink::shrink;
 
 /// Scripts of one process.
 const SCRIPTS: u64 = 16;
-/// The seeds that are played: all before `end`, and more until `until`.
+/// The seeds to play: all before `end`, and more until `until`.
 struct Goal {
     kind: Kind,
     end: u64,
     until: Instant,
 }
 
-/// What was done, by all processes.
+/// Progress of all processes.
 struct Done {
-    /// The next one that is played.
+    /// The next seed to play.
     seed: u64,
     total: Outcome,
     failed: Option<Outcome>,
 }
 
-/// Plays so many scripts of `kind`, and fails with the first that does.
+/// Plays this many scripts of `kind`, and panics at the first script that fails.
 pub fn search(kind: Kind, scripts: u64) {
     let (first, start) = (first_seed(), Instant::now());
     let goal = Goal { kind, end: first + scripts, until: start + at_least() };
@@ -42,7 +42,7 @@ pub fn search(kind: Kind, scripts: u64) {
     let Done { seed, total, failed } = done.into_inner().unwrap();
     if let Some(failed) = failed {
         eprintln!("{}", failed.said);
-        // A script that hangs would be waited for again with each try.
+        // A script that hangs is not shrunk, because each try would wait for the hang again.
         if !failed.hangs {
             shrink(kind, failed.seed);
         }
@@ -55,10 +55,10 @@ pub fn search(kind: Kind, scripts: u64) {
          in {} s; no turn longer than {slowest} ms",
         start.elapsed().as_secs()
     );
-    assert!(requests > 0 && frames > 0, "nothing was tested");
+    assert!(requests > 0 && frames > 0, "no request was tested");
 }
 
-/// Runs one more process. Whether there is more to do.
+/// Runs one more process. Returns whether there is more to do.
 fn go_on(goal: &Goal, done: &Mutex<Done>) -> bool {
     let (seed, scripts) = {
         let mut done = done.lock().unwrap();

@@ -1,5 +1,5 @@
-//! What takes several requests in the right order, and hands on the desk: windows, menus, drags, selections, played keys,
-//! pictures of the screen. Who does it may die in the middle of it.
+//! Request sequences in a valid order, with input of the user: windows, menus, drags, selections, virtual keyboards,
+//! captures of the screen. The client may die in the middle of a sequence.
 
 use rand::Rng;
 
@@ -10,17 +10,17 @@ use crate::script::{Argument, Name, Request, Step};
 use crate::wire::Wire;
 
 const SIDES: [u32; 5] = [1, 8, 40, 100, 320];
-/// Of one output; see the fixture.
+/// Size of one output; see the fixture.
 pub const SCREEN: (u32, u32) = (320, 180);
-/// Clients that die in the middle: one of so many.
+/// One in this many sequences ends in the middle with the client's death.
 const DEATHS: u32 = 8;
-/// `wl_keyboard.keymap_format.xkb_v1`
+/// The value of `wl_keyboard.keymap_format.xkb_v1`.
 const XKB_V1: u32 = 1;
-/// Letters, as evdev has them.
+/// Letter keys, as evdev codes.
 pub const LETTERS: std::ops::Range<u32> = 16..26;
 const BUTTON_LEFT: u32 = 0x110;
 
-/// What one client does, in its order.
+/// The steps of one client, in order.
 pub struct Plot<'a> {
     client: usize,
     pub wire: &'a Wire,
@@ -28,7 +28,7 @@ pub struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// A request by its name.
+    /// Adds a request, looked up by its name.
     pub fn ask(&mut self, to: &Name, of: &str, called: &str, arguments: Vec<Argument>) -> Option<()> {
         let interface = interfaces::called(of)?;
         let opcode = interface.requests.iter().position(|request| request.name == called)? as u16;
@@ -41,12 +41,12 @@ impl Plot<'_> {
         self.wire.family(interface).first().cloned()
     }
 
-    /// What was said is answered.
+    /// Waits until the requests so far are answered.
     pub fn wait(&mut self) {
         self.steps.extend([Step::Turn, Step::Turn]);
     }
 
-    /// Somebody presses the button in the middle of the first output.
+    /// The user presses the left button at this place of the first output.
     pub fn press(&mut self, (x, y): (i32, i32)) {
         self.steps.extend([Step::Point(x, y), Step::Button(true), Step::Turn]);
     }
@@ -61,10 +61,10 @@ pub fn object(name: &Name) -> Argument {
 }
 
 impl Generator {
-    /// Something that takes several requests in the right order.
+    /// A meaningful sequence of requests.
     pub fn sense(&mut self, client: usize, wire: &Wire) -> Vec<Step> {
         let mut plot = Plot { client, wire, steps: Vec::new() };
-        // Whatever it lacks, what it has said by then is said.
+        // A sequence that lacks an object stops there; its steps so far are used.
         let _ = match self.rng.random_range(0..26) {
             0..3 => self.window(&mut plot),
             3..6 => self.content(&mut plot),
@@ -106,7 +106,7 @@ impl Generator {
         (!all.is_empty()).then(|| all[self.rng.random_range(0..all.len())].clone())
     }
 
-    /// The first of an interface, or one that is made of a seat by `called`.
+    /// The first object of an interface; if there is none, it is created from a seat by the request `called`.
     pub fn device(&mut self, plot: &mut Plot<'_>, interface: &str, called: &str) -> Option<Name> {
         if let Some(known) = plot.bound(interface) {
             return Some(known);
@@ -193,7 +193,7 @@ impl Generator {
         self.show(plot, &surface)
     }
 
-    /// The session is locked, for a while.
+    /// A lock of the session, for a while.
     fn lock(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let (manager, output) = (plot.bound("ext_session_lock_manager_v1")?, self.one_of(plot, "wl_output")?);
         let (lock, role) = (self.name(), self.name());
@@ -234,7 +234,7 @@ impl Generator {
         self.answered(plot, &surface, &xdg)
     }
 
-    /// A menu, which may hold the pointer.
+    /// A menu, which may have a grab.
     fn popup(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let (base, parent) = (plot.bound("xdg_wm_base")?, self.one_of(plot, "xdg_surface")?);
         let (made, popup) = (self.name(), self.name());
@@ -255,7 +255,7 @@ impl Generator {
         self.answered(plot, &surface, &xdg)
     }
 
-    /// A window that is moved or resized by hand.
+    /// A window that the user moves or resizes.
     fn moves(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         self.device(plot, "wl_pointer", "get_pointer")?;
         let (window, seat) = (self.one_of(plot, "xdg_toplevel")?, plot.bound("wl_seat")?);
@@ -272,9 +272,9 @@ impl Generator {
         Some(())
     }
 
-    // --- hands --------------------------------------------------------------------------------------------------------
+    // --- input --------------------------------------------------------------------------------------------------------
 
-    /// Keys of a virtual keyboard, some of which stay down.
+    /// Keys of a virtual keyboard; some keys stay down.
     fn types(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let (manager, seat) = (plot.bound("zwp_virtual_keyboard_manager_v1")?, plot.bound("wl_seat")?);
         let name = self.name();
@@ -325,7 +325,7 @@ impl Generator {
         Some(())
     }
 
-    /// A selection, and somebody who wants it.
+    /// A selection, and a client that asks for it.
     fn selection(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         self.device(plot, "wl_keyboard", "get_keyboard")?;
         let (device, source) = (self.data_device(plot)?, self.source(plot)?);
@@ -337,7 +337,7 @@ impl Generator {
         plot.ask(&offer, "wl_data_offer", "receive", wanted)
     }
 
-    /// A picture of the screen, of the right size.
+    /// A capture of the screen, in the right size.
     fn picture(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let manager = plot.bound("zwlr_screencopy_manager_v1")?;
         let (output, name) = (self.one_of(plot, "wl_output")?, self.name());
@@ -349,7 +349,7 @@ impl Generator {
         plot.ask(&Name::Made(name), "zwlr_screencopy_frame_v1", called, vec![object(&buffer)])
     }
 
-    /// The pointer is locked, or kept within a window.
+    /// The pointer is locked, or confined to a window.
     fn constraint(&mut self, plot: &mut Plot<'_>) -> Option<()> {
         let (manager, surface) = (plot.bound("zwp_pointer_constraints_v1")?, self.one_of(plot, "wl_surface")?);
         let pointer = self.device(plot, "wl_pointer", "get_pointer")?;

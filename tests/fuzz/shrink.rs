@@ -1,27 +1,26 @@
-//! Looks for the fewest steps of a script that still fail.
+//! Reduces a script to the fewest steps that still fail.
 
 use std::time::{Duration, Instant};
 
 use crate::process::{file_of, last_words, read, run, write};
 use crate::script::{Kind, Step};
 
-/// How long steps are left out. It bounds the search for a shorter script, and decides no verdict: the script failed before.
+/// Time limit. It bounds the search for a shorter script, and decides no verdict: the script failed before.
 const SHRINKING: Duration = Duration::from_secs(90);
-/// Steps that are printed.
 const TOLD: usize = 60;
 
-/// Where it panicked.
+/// Source location of the panic.
 fn place(said: &str) -> Option<String> {
     let words = last_words(said);
     words.split(" | ").next()?.rsplit("panicked at").next().map(str::to_owned)
 }
 
-/// Plays the script of `seed` again, and leaves out what it fails without. Prints what is left.
+/// Plays the script of `seed` again, removes the steps that are not needed for its failure, and prints the rest.
 pub fn shrink(kind: Kind, seed: u64) {
     let file = file_of(&format!("{}-{seed}.jsonl", kind.word()));
     let again = run(&format!("record\n{}\n{seed}\n{}", kind.word(), file.display()), |_| {});
     if again.fine {
-        eprintln!("seed {seed} does not fail when it is played again alone");
+        eprintln!("seed {seed} does not fail when played alone");
         return;
     }
     let wanted = place(&again.said);
@@ -33,7 +32,7 @@ pub fn shrink(kind: Kind, seed: u64) {
     };
     let steps = read(&file);
     if !fails(&steps) {
-        eprintln!("{} fails when it is generated, but not when it is played from its file", file.display());
+        eprintln!("{} fails when generated, but not when played from its file", file.display());
         return;
     }
     let steps = fewest(steps, Instant::now() + SHRINKING, fails);
@@ -42,7 +41,7 @@ pub fn shrink(kind: Kind, seed: u64) {
     steps.iter().rev().take(TOLD).rev().for_each(|step| eprintln!("  {step:?}"));
 }
 
-/// Leaves out what `matters` says nothing about, until none can be left out, or the time is over.
+/// Removes steps as long as `matters` is true of the rest, until no step can be left out or `deadline` is over.
 pub fn fewest(mut steps: Vec<Step>, deadline: Instant, mut matters: impl FnMut(&[Step]) -> bool) -> Vec<Step> {
     let mut piece = steps.len() / 2;
     while piece > 0 && Instant::now() < deadline {

@@ -1,5 +1,5 @@
-//! A client that listens to all and often reads nothing for a while: a bar, a clipboard manager and a window in one, stopped in
-//! a debugger or swapped out. Whatever others do meanwhile must not end it.
+//! A client that binds every global and often reads nothing for a while: a bar, a clipboard manager and a window in
+//! one, as if stopped in a debugger or swapped out. No action of another client may end it.
 
 use std::os::unix::net::UnixStream;
 
@@ -13,16 +13,16 @@ use crate::interfaces;
 use crate::script::{Argument, Name, Request};
 use crate::wire::Wire;
 
-/// It reads nothing for so long (ms), each as often as the others.
+/// Pauses without reading (ms), each as likely as the next.
 const PAUSES: [i64; 4] = [0, 50, 200, 1_000];
-/// Devices that it makes of its seat: a request of a global, and whether the seat comes before the new object.
+/// Objects that the client creates for its seat: manager and request.
 const LISTENERS: [(&str, &str); 4] = [
     ("wl_data_device_manager", "get_data_device"),
     ("zwp_primary_selection_device_manager_v1", "get_device"),
     ("zwlr_data_control_manager_v1", "get_data_device"),
     ("ext_data_control_manager_v1", "get_data_device"),
 ];
-/// Objects that it is given, the request that gives one back, and how many of them it keeps, the newest.
+/// Interfaces of objects that the compositor creates, their destructor, and how many of the newest objects are kept.
 const TIDIED: [(&str, &str, usize); 10] = [
     ("wl_data_offer", "destroy", 1),
     ("zwp_primary_selection_offer_v1", "destroy", 1),
@@ -41,7 +41,7 @@ pub struct Sleeper {
     wire: Wire,
     rng: StdRng,
     named: u32,
-    /// The configure that it acknowledged last.
+    /// The last configure that was acknowledged.
     answered: Option<u32>,
     wakes: Instant,
 }
@@ -77,7 +77,7 @@ impl Sleeper {
         sleeper
     }
 
-    /// Reads and answers, unless it sleeps.
+    /// Reads and answers, unless it is paused.
     pub fn go_on(&mut self, world: &World) {
         let now = world.state.clock.now();
         if now < self.wakes {
@@ -91,7 +91,7 @@ impl Sleeper {
         self.wakes = now + Span::from_millis(PAUSES[self.rng.random_range(0..PAUSES.len())]);
     }
 
-    /// All that it asked for is answered.
+    /// Runs the session until all requests are answered.
     fn heard(&mut self, world: &mut World) {
         for _ in 0..4 {
             self.wire.send();
@@ -101,7 +101,7 @@ impl Sleeper {
         assert!(!self.wire.gone, "{:?}", self.wire.error);
     }
 
-    /// What its window was told is acknowledged.
+    /// Acknowledges the last configure of the window.
     fn answer(&mut self) {
         for surface in self.wire.family("xdg_surface").to_vec() {
             let newest = self.wire.configure_of(&surface);
@@ -112,7 +112,7 @@ impl Sleeper {
         }
     }
 
-    /// What it has no use for any more is given back, as every program of the kind does.
+    /// Destroys outdated objects, as every program of the kind does.
     fn tidy(&mut self) {
         for (of, gives_back, newest) in TIDIED {
             let all = self.wire.family(of).to_vec();
@@ -121,7 +121,7 @@ impl Sleeper {
         }
     }
 
-    /// A window without content: it has sizes and states to hear, and nothing to draw.
+    /// A window without content: it receives sizes and states, and draws nothing.
     fn window(&mut self) {
         let (surface, xdg, window) = (self.name(), self.name(), self.name());
         let [compositor, base] = ["wl_compositor", "xdg_wm_base"].map(|of| self.wire.family(of)[0].clone());

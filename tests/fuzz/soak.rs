@@ -1,5 +1,6 @@
-//! One session in which everything happens, and again: clients of all kinds that come, go and die, outputs that are
-//! unplugged and dark, other configurations. Whenever all have left it has no more than it had before.
+//! One long session with everything: clients of all kinds that come, go and die, outputs that are unplugged and turned
+//! off, reloads of the configuration. Each time all clients have left, the session must use no more resources than
+//! before.
 
 use std::time::{Duration, Instant};
 
@@ -10,16 +11,16 @@ use crate::play::{Player, Tally};
 use crate::process::{self, Outcome, last_words, tell, tell_all};
 use crate::script::Kind;
 
-/// Rounds until records of frames have the size that they keep and most tables have doubled for the last time. With the seeds
-/// 0, 1 000 and 5 000 descriptors, mappings and threads stay within 4 from the first round on; the heap grows by a fifth to a
-/// third in eight rounds, in steps of 0.5 MB.
+/// Rounds until frame records have reached their size and most tables have grown for the last time. With the seeds 0, 1
+/// 000 and 5 000 descriptors, mappings and threads stay within 4 from the first round on; the heap grows by a fifth to
+/// a third in eight rounds, in steps of 0.5 MB.
 const WARM_UP: u64 = 8;
-/// Rounds of the test command; those after the warm-up are compared with it.
+/// Rounds of the test command; rounds after the warm-up are compared with it.
 const ROUNDS: u64 = WARM_UP + 4;
-/// What one look finds more than another: what happens to be in pools and queues. It does not add up.
+/// Differences between two checks, since pools and queues are not always equally full. They do not add up.
 const SLACK: Slack = Slack { descriptors: 8, mappings: 8, threads: 3, heap_bytes: 2 << 20 };
 
-/// Runs it in a process.
+/// Runs the soak test in a process.
 pub fn soak() {
     let rounds = number("UPBEAT_FUZZ_ROUNDS", ROUNDS);
     assert!(rounds > WARM_UP, "{rounds} rounds compare nothing: {WARM_UP} are the warm-up");
@@ -37,7 +38,7 @@ pub fn soak() {
     );
 }
 
-/// Plays so many scripts in one session, one after the other, and more until the seconds are over.
+/// Plays this many scripts in one session, one after the other, and more until the seconds are over.
 pub fn run(seed: u64, rounds: u64, seconds: u64) {
     let start = Instant::now();
     let mut player = Player::new();

@@ -1,4 +1,5 @@
-//! A connection without a library: bytes and descriptors go out, and what comes back is understood as far as it is needed.
+//! A Wayland connection without libwayland: it sends raw bytes and descriptors, and parses only the needed parts of the
+//! answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, IoSlice, Read};
@@ -13,16 +14,16 @@ use crate::descriptors::{self, Afterwards};
 use crate::interfaces;
 use crate::script::{Argument, Change, Name, Request};
 
-/// What the server's library takes at once; and how many descriptors go with it.
+/// Bytes that libwayland reads at once on the server's side; and the descriptors that go with them.
 const MOST_BYTES: usize = 3_500;
 const MOST_FILES: usize = 20;
-/// Ids from here on are the compositor's.
+/// Ids from here on are allocated by the compositor.
 const GIVEN: u32 = 0xff00_0000;
 /// Serials that are remembered.
 const SERIALS: usize = 16;
-/// Other ends of what was sent that are kept open.
+/// How many other ends of sent descriptors are kept open.
 const OTHER_ENDS: usize = 8;
-/// What is taken in at once.
+/// Bytes that are read at once.
 const ROOM: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
@@ -44,7 +45,7 @@ pub struct Wire {
     files: Vec<(OwnedFd, Afterwards)>,
     other_ends: Vec<OwnedFd>,
     pub objects: BTreeMap<Name, Object>,
-    /// The same by their interface.
+    /// The same objects, by interface.
     pub families: BTreeMap<&'static str, Family>,
     ids: BTreeMap<u32, (&'static Interface, u32, Name)>,
     free: Vec<u32>,
@@ -53,12 +54,12 @@ pub struct Wire {
     given: BTreeMap<&'static str, u32>,
     serials: Vec<u32>,
     configures: BTreeMap<u32, u32>,
-    /// Which events have come.
+    /// Received events: interface and name.
     pub heard: BTreeSet<(&'static str, &'static str)>,
-    /// The error that ended it: of which interface and number.
+    /// The protocol error that ended the client: interface, code and message.
     pub error: Option<(String, u32, String)>,
     pub gone: bool,
-    /// Requests since they were last counted.
+    /// Requests since the last count.
     pub said: u64,
 }
 
@@ -123,7 +124,7 @@ impl Wire {
         self.out.extend(body);
     }
 
-    /// Says it, if everything that it names is there. Whether it is.
+    /// Queues a request if all objects that it names exist. Returns whether they do.
     pub fn say(&mut self, request: &Request) -> bool {
         if self.gone {
             return false;
@@ -186,7 +187,7 @@ impl Wire {
         true
     }
 
-    /// What `name` was told to acknowledge last.
+    /// The last configure serial of `name`.
     pub fn configure_of(&self, name: &Name) -> Option<u32> {
         self.configures.get(&self.objects.get(name)?.id).copied()
     }
@@ -195,7 +196,7 @@ impl Wire {
         self.serials.iter().rev().nth(back as usize).copied().unwrap_or(back)
     }
 
-    /// Changes what is about to be sent.
+    /// Changes a byte or word of the unsent requests.
     pub fn mangle(&mut self, at: u32, change: Change) {
         if self.out.is_empty() {
             return;
@@ -212,7 +213,8 @@ impl Wire {
         }
     }
 
-    /// Sends what was said. Who has no room for it is gone.
+    /// Sends the queued requests. A full socket drops them; any other error, or a partial write, counts as the end
+    /// of the client.
     pub fn send(&mut self) {
         let out = std::mem::take(&mut self.out);
         let files = std::mem::take(&mut self.files);
@@ -238,14 +240,14 @@ impl Wire {
         self.other_ends.drain(..self.other_ends.len().saturating_sub(OTHER_ENDS));
     }
 
-    /// Takes in what has come.
+    /// Reads and parses the events.
     pub fn receive(&mut self) {
         let mut bytes = Vec::with_capacity(ROOM);
         match (&self.stream).read_to_end(&mut bytes) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             _ => self.gone = true,
         }
-        // Messages are sent whole.
+        // The compositor sends whole messages.
         let mut rest = &bytes[..];
         while let [a, b, c, d, e, f, g, h, ..] = *rest {
             let (id, word) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));

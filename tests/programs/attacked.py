@@ -1,4 +1,4 @@
-"""What the user sees while a program takes without end, and when it is ended for that."""
+"""Shows a session while a program allocates without end, and checks that the program is ended for that."""
 
 import os
 import subprocess
@@ -7,13 +7,13 @@ import time
 from programs import LINES, Program
 from session import HERE, SOCKET, Session
 
-# Between two looks at the list of clients, in seconds.
+# Seconds between two readings of the list of clients.
 PAUSE = 1.5
 ENDS_WITHIN = 60.0
 
 
 def show(arguments, say):
-    """A terminal that scrolls beside a program that never stops. Returns what is not as it should be."""
+    """A terminal that scrolls beside a program that never stops. Returns the faults that were found."""
     neighbour = Program("foot", "foot", "foot", ("--override", "initial-window-size-pixels=900x500", "sh", "-c", LINES))
     if not neighbour.installed():
         say(f"skipped: attacked: {neighbour.executable} is not installed")
@@ -40,6 +40,6 @@ def show(arguments, say):
 
 
 def listed(session):
-    """The clients, as people read them."""
+    """The list of clients, as a user reads it."""
     environment = dict(session.environment, WAYLAND_DISPLAY=SOCKET)
     return subprocess.run([session.upbeat, "msg", "clients"], env=environment, capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""What people have open at a time: programs with many windows, tabs and menus, and what is done in them."""
+"""Groups of programs that users have open at a time, with many windows, tabs and menus, and input for them."""
 
 import dataclasses
 import os
@@ -9,10 +9,10 @@ from programs import LINES, SDL, Program, chromium, firefox
 from session import HERE
 
 TABS = 30
-# What a program may be asked to do, in words of `upbeat msg input`; "wait" for what pops up, and until there is one "more"
-# window: what follows is for that.
+# Input for a program, in words of `upbeat msg input`. "wait" waits for a popup. "more" waits for one more window, and the
+# words after it are for that window.
 PLAIN = (("key", "f10"), ("key", "escape"), ("scroll", "0", "45"), ("scroll", "0", "-45"), ("key", "tab"), ("key", "down"))
-# Examples end at Escape.
+# For examples that quit at Escape.
 SHORT = ((("scroll", "0", "45"),), (("key", "down"),), (("button", "left"),), (("button", "right"),))
 MENU = (("button", "right"), ("wait",), ("key", "escape"))
 CLICK = (("button", "left"),)
@@ -27,14 +27,14 @@ BROWSER = (
 class Crowd:
     name: str
     programs: list
-    # What is done in it, one of these after another, at places that chance chooses.
+    # Sequences of input, played one after another at random places.
     deeds: tuple
-    # Programs are ended and started again meanwhile.
+    # Programs are also ended and started again.
     restarts: bool = True
 
 
 def all_of(web):
-    """All of them, by their names."""
+    """All crowds by their names."""
     tabs = [web.heavy(tab) for tab in range(TABS)]
     deeds = tuple((words,) for words in PLAIN) + (MENU, CLICK)
     qml = "/usr/lib/qt6/bin/qml"
@@ -66,7 +66,7 @@ def all_of(web):
 
 
 def play(session, crowd, seconds, look):
-    """Does things in a session for so long, always the same; `look` is called about once a second."""
+    """Plays input in a session for `seconds`, with a fixed seed; `look` is called about once a second."""
     chance = random.Random(crowd.name)
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
@@ -97,7 +97,7 @@ def do(session, deed):
 
 
 def somewhere(session, chance):
-    """A place in one of the windows, away from what closes it."""
+    """A place in one of the windows, away from its close button."""
     windows = [window["geometry"] for window in session.windows() if window["geometry"]["width"] > 1]
     if not windows:
         return None
@@ -107,7 +107,7 @@ def somewhere(session, chance):
 
 
 def restart(session, crowd, chance):
-    """Ends a program, not the first, which others may need, and starts it again."""
+    """Ends a program and starts it again; never the first, because other programs may need it."""
     if len(crowd.programs) < 2:
         return
     place = chance.randrange(1, len(crowd.programs))

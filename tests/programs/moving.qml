@@ -1,4 +1,4 @@
-// A window of Qt Quick in which something moves. Its last argument: windowed, maximised or fullscreen.
+// An animated Qt Quick window. Last argument: windowed, maximised or fullscreen.
 import QtQuick
 import QtQuick.Window
 

@@ -1,4 +1,4 @@
-"""The programs: what starts them, and in which Debian package they are."""
+"""The programs: their command lines and Debian packages."""
 
 import dataclasses
 import os
@@ -8,13 +8,13 @@ from session import HERE
 
 SHAPES = ("windowed", "maximised", "fullscreen")
 SDL = "/usr/libexec/installed-tests/SDL2/"
-# What keeps Firefox from showing pages of its own before ours, and from asking for others.
+# Keeps Firefox from showing pages of its own before ours, and from asking questions.
 FIREFOX_SETTINGS = {
     "browser.aboutwelcome.enabled": "false", "browser.shell.checkDefaultBrowser": "false",
     "datareporting.policy.dataSubmissionEnabled": "false", "toolkit.telemetry.reportingpolicy.firstRun": "false",
     "app.normandy.enabled": "false", "network.captive-portal-service.enabled": "false", "media.autoplay.default": "0",
 }
-# A terminal that has scrolled for five seconds, and idles.
+# A terminal that scrolls for five seconds, and then idles.
 SCROLL = 'for i in $(seq 250); do seq 200; sleep .02; done; sleep 10000'
 LINES = 'while :; do echo "a line that scrolls by"; sleep .01; done'
 
@@ -24,7 +24,7 @@ class Program:
     name: str
     package: str
     executable: str
-    # What follows it, and what makes it maximised and fullscreen; None: it cannot be started so.
+    # Arguments, and additional arguments for a maximised and a fullscreen window; None: not possible.
     arguments: tuple = ()
     maximised: tuple | None = ()
     fullscreen: tuple | None = ()
@@ -32,7 +32,7 @@ class Program:
     # Makes the whole command instead: (folder, shape) -> words.
     special: object = None
     is_browser: bool = False
-    # How long it takes until it does what it is to do, in seconds.
+    # Seconds until the program is ready.
     warm_up: float = 4.0
 
     def installed(self):

@@ -1,4 +1,4 @@
-"""Whether the pointer, the wheel and keys reach a program."""
+"""Checks that pointer, wheel and key events reach a program."""
 
 import os
 import re
@@ -15,16 +15,16 @@ def covers_all(window):
 
 
 def ready(session, shape):
-    """The window, when it has the size that it is to have."""
+    """The focused window, once it has the expected size."""
     windows = [window for window in session.windows() if window["geometry"]["width"] > 1 and window["focused"]]
     return windows[0] if windows and covers_all(windows[0]) == (shape != "windowed") else None
 
 
 def missing(session, program, web, shape):
-    """What did not reach it."""
+    """The events that did not reach the program."""
     session.start(program, shape, traffic=True)
     session.wait(f"a {shape} window", lambda: ready(session, shape))
-    # A browser makes its page after its window.
+    # Wait, because a browser loads its page after it has mapped its window.
     time.sleep(program.warm_up if program.is_browser else 1.0)
     geometry = ready(session, shape)["geometry"]
     x, y = geometry["x"] + geometry["width"] // 2, geometry["y"] + geometry["height"] // 2
@@ -39,7 +39,7 @@ def missing(session, program, web, shape):
 
 
 def by_traffic(path):
-    """What a program's record of its protocol traffic says from now on."""
+    """Returns a function for the events in the program's protocol log from now on."""
     begun = os.path.getsize(path)
 
     def heard():
@@ -51,6 +51,6 @@ def by_traffic(path):
 
 
 def by_page(web):
-    """What the page itself says from now on."""
+    """Returns a function for the events that the page reports from now on."""
     before = {name: len(web.told[name]) for name in PAGE_EVENTS.values()}
     return lambda: [event for event, name in PAGE_EVENTS.items() if len(web.told[name]) > before[name]]

@@ -15,14 +15,14 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOCKET = "wayland-programs"
 OUTPUT = (1600, 1000)
-# Programs start slowly on a machine that has other things to do.
+# Timeout in seconds; programs start slowly on a busy machine.
 PATIENCE = 30.0
-# Who is asked to end and does not is ended after so many seconds.
+# Seconds until a program that does not end when asked is killed.
 GRACE = 3.0
 
 
 class Web:
-    """Serves the page, and hears what it tells of itself."""
+    """Serves the page, and receives its reports."""
 
     def __init__(self, folder):
         self.told = collections.defaultdict(list)
@@ -45,7 +45,7 @@ class Web:
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                # A browser that is ended reads no more.
+                # A browser that was ended does not read the rest.
                 with contextlib.suppress(ConnectionError):
                     self.wfile.write(content)
 
@@ -68,7 +68,7 @@ class Web:
 
 
 class Session:
-    """Ends, with all programs in it, where its `with` ends."""
+    """A session; at the end of its `with` block it ends with all programs in it."""
 
     def __init__(self, upbeat):
         self.upbeat = upbeat
@@ -105,7 +105,7 @@ class Session:
 
     @staticmethod
     def end(program):
-        """A program with all the processes that it has started."""
+        """A program's process and all its descendants."""
         for kind in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(program.pid, kind)
@@ -114,7 +114,7 @@ class Session:
                 return
 
     def forget(self):
-        """Deletes what it left."""
+        """Deletes its folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def wait(self, what, look, patience=PATIENCE):
@@ -127,7 +127,7 @@ class Session:
         raise TimeoutError(f"{what} never came; see {self.folder}")
 
     def message(self, *words):
-        """What the session answers to `upbeat msg`."""
+        """The answer to `upbeat msg`."""
         environment = dict(self.environment, WAYLAND_DISPLAY=SOCKET)
         done = subprocess.run([self.upbeat, "msg", "--json", *words], env=environment, capture_output=True, text=True)
         if done.returncode != 0:

@@ -1,4 +1,4 @@
-"""What was shown with one pacing and with another, in turns within one session."""
+"""Compares two pacings, in turns within one session."""
 
 import collections
 import dataclasses
@@ -7,7 +7,7 @@ import statistics
 import time
 
 PACINGS = ("auto", "vsync")
-# A pacing is learned anew: what is shown until then counts for neither.
+# Seconds after a switch that count for neither pacing, because the pacing is learned anew.
 SETTLE = 2.0
 
 
@@ -16,16 +16,16 @@ class Turn:
     pacing: str
     begun: int
     ended: int
-    # Of each window: its state at the end.
+    # By window: its state at the end.
     windows: dict
     dropped: dict
 
 
 def take(session, count, seconds):
-    """Takes so many turns with each pacing."""
+    """Runs `count` turns with each pacing."""
     turns = []
     for number in range(count):
-        # Neither always comes first.
+        # Alternate the order, so that neither pacing is always first.
         for pacing in PACINGS if number % 2 == 0 else PACINGS[::-1]:
             session.message("pacing", "HEADLESS-1", pacing)
             time.sleep(SETTLE)
@@ -47,7 +47,7 @@ def drops(session):
 
 @dataclasses.dataclass
 class Figures:
-    """A window with one pacing; a figure for each turn."""
+    """A window's figures with one pacing, one for each turn."""
     fps: list
     drops: list
     latencies: list
@@ -69,7 +69,7 @@ def shares(counter):
 
 
 def figures(session, turns):
-    """By window and pacing, from the session's frame log. Call it when the session has ended."""
+    """Figures by window and pacing, from the session's frame log. Call it after the session has ended."""
     frames = collections.defaultdict(list)
     with open(session.frame_log) as log:
         for line in log:

@@ -1,4 +1,4 @@
-"""What programs have of what `upbeat msg clients` bounds, and whether it grows."""
+"""The resources of programs that `upbeat msg clients` limits, and whether they grow."""
 
 import collections
 import contextlib
@@ -10,29 +10,29 @@ import time
 import crowds
 from session import Session
 
-# Real programs stay below so much of a bound. What follows the installed memory and the limits of the system may be nearer.
+# Real programs use at most this part of a limit. Limits that depend on the memory and the system may be nearer.
 MOST_PART = 0.1
 MOST_PART_OF_SYSTEM = 0.25
 DESCRIPTORS, MAPPED, MEMORY = "descriptors of the session", "MB that the session maps", "MB of memory behind that"
 OF_SYSTEM = {DESCRIPTORS, MAPPED, MEMORY, "descriptors", "mapped bytes"}
 MB = 1 << 20
-# What st_blocks counts.
+# The unit of st_blocks, in bytes.
 BLOCK = 512
-# Of the addresses that a process has half are its own.
+# A process has half of the address space for itself.
 ADDRESSES = (1 << 47) // MB
-# What is looked at of a long run: its second quarter against its last. Fewer than so many more are no growth.
+# Growth from the second quarter of a long run to its last; a smaller difference than FEW is no growth.
 FEW = 16
 GROWTH = 1.2
 
 
 class Watch:
-    """Looks at one session again and again."""
+    """Samples one session again and again."""
 
     def __init__(self, session):
         self.session = session
-        # By kind: the most that one client had, and how many one may have.
+        # By kind: the most that one client used, and the limit of a client.
         self.most, self.bounds = collections.Counter(), {}
-        # By client and kind: how many it has had, look by look; and what the session itself has.
+        # By client and kind: its usage, sample by sample; and the session's own.
         self.history = collections.defaultdict(list)
         self.looked = 0.0
 
@@ -56,7 +56,7 @@ class Watch:
         self.bounds[kind] = bound
 
     def grown(self):
-        """What somebody who was there all the time has more of at the end than in the second quarter."""
+        """Resources of processes that ran all the time and have grown since the second quarter."""
         looks = max(map(len, self.history.values()), default=0)
         found = []
         for (name, pid, kind), numbers in self.history.items():
@@ -79,7 +79,7 @@ def limit(process):
 
 
 def mapped(process):
-    """Shared memory without a name in the file system, which is what clients draw into: addresses, and what is there. Foot
+    """Shared memory without a name in the file system, which clients draw into: mapped and resident MB. Foot
     maps half a gigabyte a window, and fills some of it."""
     total, files = 0, {}
     with open(f"/proc/{process}/maps") as maps:
@@ -98,7 +98,7 @@ def installed():
 
 
 def measure(arguments, crowd, say):
-    """One session: what its clients had most of, and what grew."""
+    """Runs one session: its clients' highest usage, and the growth."""
     with Session(arguments.upbeat) as session:
         watch = Watch(session)
         for program in crowd.programs:
@@ -116,7 +116,7 @@ def measure(arguments, crowd, say):
 
 
 def table(watches):
-    """Lines of Markdown: kinds, their bounds, and the most that one client of each crowd had."""
+    """A Markdown table: kinds, their limits, and the most that one client of each crowd used."""
     bounds = {kind: bound for watch in watches.values() for kind, bound in watch.bounds.items()}
     yield f"| what | one may have | {' | '.join(watches)} | most |"
     yield f"|---|{'---:|' * (len(watches) + 2)}"
@@ -130,7 +130,7 @@ def part(watches, kind, bound):
 
 
 def too_near(watches):
-    """The kinds of which a program has too much for the bound."""
+    """The kinds of which a program uses too much of the limit."""
     bounds = {kind: bound for watch in watches.values() for kind, bound in watch.bounds.items()}
     return [kind for kind, bound in bounds.items()
             if part(watches, kind, bound) > (MOST_PART_OF_SYSTEM if kind in OF_SYSTEM else MOST_PART)]

@@ -1,4 +1,4 @@
-// Several windows of one program of Qt Quick, in each of which something moves. Its last argument: how many.
+// Several animated windows of one Qt Quick program. Last argument: their number.
 import QtQuick
 import QtQuick.Window
 

@@ -1,5 +1,5 @@
-//! `examples/animation` in a recorded session: in the pixels of every frame stands the moment that it was drawn for, and
-//! it is held against the moment at which it was seen.
+//! `examples/animation` in a recorded session. The pixels of every frame encode the time that it was drawn for. The
+//! tests compare it with the time at which the frame was shown.
 //!
 //! ```text
 //!  refresh       7     8     9    10    11    12    13
@@ -7,11 +7,13 @@
 //!  behind        0     0     0          1     1     0        and back to 0 with the first target sent after it
 //! ```
 //!
-//! A busy host makes frames late, and recordings lose images. Whatever the host does, frames are shown in order, each
-//! represents a refresh that is not in the future, and content is behind by no more than the drops before it. In the guest
-//! whose clock counts instructions (`tests/vm/content`) the bounds are exact, from a program's first frames on, in which
-//! windows open slowly and everything is touched for the first time: a frame is behind by no more refreshes than were
-//! dropped within the recovery, which lasts for the frames that were under way, and nine of ten frames are exact.
+//! A busy host makes frames late, and recordings lose images. On any host, frames are shown in order, no frame
+//! represents a refresh in the future, and content is behind by no more than the drops before it.
+//!
+//! In the guest whose clock counts instructions (`tests/vm/content`) the bounds are exact. They hold from a program's
+//! first frames on, when windows open slowly and memory is touched for the first time. A frame is behind by no more
+//! refreshes than were dropped during the last `under_way` frames, because the frames that were being drawn then
+//! recover by themselves. Nine of ten frames are exact.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -27,12 +29,12 @@ use crate::session::Session;
 use crate::timed_figure::is_counted;
 
 const FRAMES: u32 = 150;
-/// How many of them are in a recording that tells anything.
+/// Fewest frames of a useful recording.
 const FEWEST: usize = 2;
-/// How many frames of a program without the protocol are exact, at the least, where times are.
+/// Fewest exact frames of a program without the protocol, where times are exact.
 const FEWEST_EXACT: usize = 10;
 const INTERVAL: Span = Span::from_millihertz(60_000);
-/// How far a frame may be from a whole refresh: the unit of time in the picture, twice.
+/// Tolerance around a whole refresh: twice the unit of time in the picture.
 const EXACT: Span = Span::from_micros(200);
 /// A program of `examples/`, built with the tests.
 pub fn example(name: &str) -> PathBuf {
@@ -41,7 +43,7 @@ pub fn example(name: &str) -> PathBuf {
     program
 }
 
-/// Runs an example in the session to its end. What it says.
+/// Runs an example in the session until it ends; returns its output.
 pub fn play(session: &Session, name: &str, arguments: &[&str]) -> String {
     let output = Command::new(example(name))
         .args(arguments)
@@ -55,14 +57,14 @@ pub fn play(session: &Session, name: &str, arguments: &[&str]) -> String {
     said
 }
 
-/// A frame as it was seen first.
+/// The first recorded image of a frame.
 #[derive(Debug)]
 struct Seen {
     frame: u32,
     sequence: u64,
-    /// How long after the moment that it represents.
+    /// Time since the moment that the frame represents.
     age: Span,
-    /// The recorder could not take all that was seen before it.
+    /// The recorder lost images before this image.
     after_gap: bool,
 }
 
@@ -85,7 +87,7 @@ fn seen(path: &Path) -> Vec<Seen> {
     seen
 }
 
-/// Plays an example in a session that is recorded. What it says, and what was seen.
+/// Runs an example in a recorded session; returns its output and the recorded frames.
 fn recorded(name: &str, arguments: &[&str]) -> (String, Vec<Seen>) {
     let folder = tempfile::tempdir().unwrap();
     let film = folder.path().join("film.rec");
@@ -94,13 +96,13 @@ fn recorded(name: &str, arguments: &[&str]) -> (String, Vec<Seen>) {
     let said = play(&session, name, &[&["--frames", &frames], arguments].concat());
     assert!(session.quit().0.success());
     let seen = seen(&film);
-    assert!(seen.len() > FEWEST, "{} frames in the pixels; {said}", seen.len());
-    assert!(seen.is_sorted_by(|before, after| before.frame < after.frame), "shown out of order");
+    assert!(seen.len() > FEWEST, "only {} frames in the recording; {said}", seen.len());
+    assert!(seen.is_sorted_by(|before, after| before.frame < after.frame), "frames are shown out of order");
     (said, seen)
 }
 
 impl Seen {
-    /// How many refreshes after its own it was seen, exactly.
+    /// Number of refreshes after its own refresh at which the frame was shown.
     fn refreshes_late(&self) -> i64 {
         let refreshes = (self.age.as_nanos() + INTERVAL.as_nanos() / 2).div_euclid(INTERVAL.as_nanos());
         let off = self.age - INTERVAL * refreshes;
@@ -109,22 +111,25 @@ impl Seen {
     }
 }
 
-/// Plays an example, and holds what was seen against what it says. `under_way`: how many frames are drawn before one is
-/// seen.
+/// Runs an example, and compares the recorded frames with the times that they represent. `under_way`: frames that are
+/// drawn before the first of them is shown.
 pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize) {
     let (said, seen) = recorded(name, arguments);
-    // Frames finished for targets that were revoked, and others for those sent in their place, may be for the same time.
+    // A frame for a revoked target and a frame for its replacement may represent the same time.
     let twice = if !is_counted() && !said.contains(" 0 times revoked") { under_way as i64 } else { 0 };
-    // Refreshes behind, and frames since the last drop; of the first frame nothing is promised, as if after a drop.
+    // Refreshes behind, and frames since the last drop. The first frame is unbounded, as if after a drop.
     let (mut behind, mut since, mut exact, mut most) = (i64::MAX, 0, 0, 0);
     let mut last = seen[0].sequence - 2;
-    // Refreshes that were dropped before each of the last frames, newest first.
+    // Dropped refreshes before each of the last frames, newest first.
     let mut dropped = VecDeque::from([i64::MAX]);
     for (index, frame) in seen.iter().enumerate() {
         let refreshes = frame.refreshes_late();
-        assert!(refreshes >= 0, "seen before its time: {frame:?}");
+        assert!(refreshes >= 0, "shown before its time: {frame:?}");
         let drops = (frame.sequence - last).saturating_sub(1) as i64;
-        assert!(refreshes <= behind.saturating_add(drops + twice), "further behind than by drops: {frame:?}; {said}");
+        assert!(
+            refreshes <= behind.saturating_add(drops + twice),
+            "further behind than its drops explain: {frame:?}; {said}"
+        );
         (since, behind) = if drops > 0 || frame.after_gap { (0, refreshes) } else { (since + 1, refreshes) };
         assert!(
             !is_counted() || refreshes == 0 || since <= under_way,
@@ -136,7 +141,10 @@ pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize
         }
         dropped.truncate(under_way + 1);
         let lately = dropped.iter().fold(0, |sum: i64, drops| sum.saturating_add(*drops));
-        assert!(!is_counted() || refreshes <= lately, "behind, and {lately} dropped: {frame:?}; {said}");
+        assert!(
+            !is_counted() || refreshes <= lately,
+            "further behind than the {lately} recent drops: {frame:?}; {said}"
+        );
         exact += usize::from(refreshes == 0);
         most = most.max(refreshes);
         if frame.after_gap {
@@ -144,7 +152,7 @@ pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize
         }
         last = frame.sequence;
     }
-    println!("{arguments:?}: {exact} of {} frames exact, the others up to {most} refreshes behind. {said}", seen.len());
+    println!("{arguments:?}: {exact} of {} frames exact, the rest up to {most} refreshes behind. {said}", seen.len());
     assert!(!is_counted() || exact > seen.len() * 9 / 10, "{exact} of {} are exact; {said}", seen.len());
 }
 
@@ -155,7 +163,7 @@ fn every_frame_drawn_ahead_represents_the_moment_at_which_it_is_seen() {
 
 #[test]
 fn after_a_drop_content_is_behind_by_it_and_back_as_soon_as_the_queue_is_drawn_anew() {
-    // Three frames hide 50 ms; a frame of 55 costs a drop.
+    // Three frames of slack hide 50 ms; a frame of 55 ms costs a drop.
     represents_what_it_shows("animation", &["--pacing", "ahead", "--ahead", "3", "--heavy", "55"], 3);
 }
 
@@ -168,7 +176,8 @@ fn every_frame_drawn_for_the_next_refresh_represents_the_moment_at_which_it_is_s
 fn without_the_protocol_the_moment_is_predicted_that_a_frame_is_seen_at() {
     let (said, seen) = recorded("animation", &["--predict"]);
     assert!(said.contains("0 times revoked"), "{said}");
-    // The first teach when refreshes are and how long a frame takes; noise of the machine teaches that once more.
+    // From the first frames the program learns the phase of the refreshes and its frame cost. Noise of the machine
+    // may repeat that.
     let exact = seen.iter().filter(|frame| frame.age.abs() < EXACT).count();
     println!("{exact} of {} frames are exact. {said}", seen.len());
     assert!(!is_counted() || exact > FEWEST_EXACT, "{exact} of {} frames are exact; {said}", seen.len());

@@ -1,8 +1,8 @@
-//! `upbeat bench animations`: the shape of what it prints, and that its runs differ in what they say they differ in.
+//! `upbeat bench animations`: the shape of its output, and the differences between its runs.
 
 use std::process::Command;
 
-/// The runs without and with frames that are rendered ahead.
+/// The runs without and with frames rendered ahead.
 pub fn runs() -> [serde_json::Value; 2] {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_upbeat"))

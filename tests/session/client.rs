@@ -1,6 +1,5 @@
-//! A small client with as many faces as the tests need. It runs in a process of its own (this test binary, started
-//! again) and says on its standard output what it is told: `shown`, `enter`, `leave`, and what its [seat](super::seat)
-//! says.
+//! A small client that plays one of several roles. It runs in a process of its own (this test binary, started again)
+//! and prints its events on its standard output: `shown`, `enter`, `leave`, and the events of its [seat](super::seat).
 
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,31 +17,31 @@ use wayland_protocols::xdg::shell::client::{
     xdg_surface, xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base, xdg_wm_base::XdgWmBase,
 };
 
-/// Which face to show.
+/// Environment variable with the role.
 pub const VARIABLE: &str = "UPBEAT_TEST_CLIENT";
 /// The window's size and colour.
 pub const SIZE: (i32, i32) = (200, 100);
 pub const COLOUR: u32 = 0x00_33_66_cc;
-/// How many frames `late` draws in time before one takes [`PAUSE`].
+/// Frames that `late` draws in time before a frame takes [`PAUSE`].
 pub const STEADY_FRAMES: u32 = 30;
-/// Longer than two refreshes, shorter than the three that make a client one that has nothing to draw.
+/// Longer than two refreshes, but shorter than three: after three a client counts as idle.
 pub const PAUSE: Duration = Duration::from_millis(40);
-/// How many updates `roleless` commits, one at a time.
+/// Updates that `roleless` commits one by one.
 const COMMITS: u32 = 4_000;
-/// An output that shows nothing for so long at 480 Hz does not know any more when it refreshes.
+/// After this time without a frame, the timing of a 480 Hz output is unknown.
 pub const UNKNOWN: Duration = Duration::from_secs(4);
-/// Between two of its updates.
+/// Pause between two updates of `roleless`.
 const BREATH: Duration = Duration::from_micros(300);
 
-/// Bytes of a pool of `huge`.
+/// Size of a pool of `huge` in bytes.
 const MUCH: i32 = 16 << 20;
 
 const BUFFERS: usize = 4;
 const BYTES: i32 = SIZE.0 * SIZE.1 * 4;
 
-/// Plays `role` until the compositor is gone or the role is over.
+/// Plays `role` until the compositor is gone or the role ends.
 pub fn play(role: &str) {
-    // The harness has begun a line that names this test.
+    // The test harness has begun a line with the name of this test.
     say("");
     let (name, stage) = role.split_once(':').unwrap_or((role, "0"));
     let stage: u32 = stage.parse().unwrap();
@@ -67,7 +66,7 @@ pub fn play(role: &str) {
     }
     dies(3);
     client.draw();
-    // What was asked for is sent, and then it dies with everything half done.
+    // Send the pending requests; then the client dies with everything half done.
     let _ = connection.flush();
     dies(4);
     match name {
@@ -101,7 +100,7 @@ pub fn play(role: &str) {
     }
 }
 
-/// A program that comes, shows a window and goes.
+/// A program that connects, shows a window and exits.
 fn open_and_go() {
     let (_connection, mut queue, mut client) = Client::connect("opens");
     client.surface.commit();
@@ -112,7 +111,7 @@ fn open_and_go() {
     queue.roundtrip(&mut client).unwrap();
 }
 
-/// Hands over ever more memory to be mapped, until it is refused.
+/// Creates more and more pools, until the compositor refuses to map them.
 fn asks_for_much(queue: &mut EventQueue<Client>, client: &mut Client) {
     while queue.roundtrip(client).is_ok() {
         let memory = rustix::fs::memfd_create("much", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
@@ -121,7 +120,7 @@ fn asks_for_much(queue: &mut EventQueue<Client>, client: &mut Client) {
     }
 }
 
-/// A window goes, its surface stays, and after a while it commits, one update at a time, what nobody sees.
+/// Destroys the window but keeps its surface, waits, and then commits invisible updates one by one.
 fn commits_unseen(queue: &mut EventQueue<Client>, client: &mut Client) {
     while !client.shown {
         queue.blocking_dispatch(client).unwrap();
@@ -138,14 +137,14 @@ fn commits_unseen(queue: &mut EventQueue<Client>, client: &mut Client) {
         client.surface.damage(0, 0, 10, 10);
         client.surface.commit();
         queue.roundtrip(client).unwrap();
-        // Who floods is not listened to for a while.
+        // Pause, because a client that floods is throttled.
         std::thread::sleep(BREATH);
     }
     say("done");
     while queue.blocking_dispatch(client).is_ok() {}
 }
 
-/// Sends as fast as the socket takes it, and reads nothing.
+/// Sends as fast as the socket accepts it, and reads nothing.
 fn flood(connection: &Connection, mut request: impl FnMut()) {
     loop {
         (0..64).for_each(|_| request());
@@ -232,7 +231,7 @@ fn buffers(shm: &WlShm, handle: &QueueHandle<Client>) -> (OwnedFd, Vec<WlBuffer>
 }
 
 pub fn say(word: &str) {
-    // Whoever started us may have stopped listening.
+    // The reader of our output may be gone.
     let _ = writeln!(std::io::stdout(), "{word}");
 }
 
@@ -245,7 +244,7 @@ impl Dispatch<WlRegistry, GlobalListContents> for Client {
         _: &Connection,
         handle: &QueueHandle<Self>,
     ) {
-        // An output that was plugged in later.
+        // An output may be plugged in later.
         if let wl_registry::Event::Global { name, interface, .. } = event
             && interface == WlOutput::interface().name
         {

@@ -1,11 +1,11 @@
-//! The time of day jumps: nothing in a session goes by it.
+//! The wall clock jumps: no part of a session depends on it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::session::Session;
 
-/// Puts as many seconds on the time of day as a file says, for whatever is loaded after it.
+/// Source of a library for `LD_PRELOAD` that adds the seconds from a file to the wall clock.
 const SHIM: &str = r#"
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -31,7 +31,7 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
 }
 "#;
 
-/// Forward by ten years, back by those and sixty more, to before there were such clocks, and to now.
+/// Offsets in seconds: ten years forward, sixty years back (before the epoch), and none.
 const JUMPS: [&str; 3] = ["315360000", "-1892160000", "0"];
 
 fn build(shim: &Path) -> bool {
@@ -59,7 +59,7 @@ fn when_the_time_of_day_jumps_everybody_goes_on() {
         for _ in 0..3 {
             session.goes_on("draw");
         }
-        // Something is logged, too.
+        // A protocol error, so that a line is logged, too.
         let mut bad = std::os::unix::net::UnixStream::connect(session.path("test")).unwrap();
         let request = [1_u32, 0x0008_0009].map(u32::to_ne_bytes).concat();
         std::io::Write::write_all(&mut bad, &request).unwrap();

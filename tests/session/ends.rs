@@ -1,4 +1,4 @@
-//! How a session ends.
+//! The ways in which a session ends.
 
 use rustix::process::Signal;
 
@@ -53,12 +53,12 @@ fn a_signal_ends_it_in_order() {
     wait("the private socket to go", || (!socket.exists()).then_some(()));
 }
 
-/// Only a build with debug assertions can be made to fail.
+/// Faults can be injected in builds with debug assertions only.
 #[cfg(debug_assertions)]
 #[test]
 fn a_bug_ends_it_with_a_sentence_and_its_command_with_it() {
     let directory = tempfile::tempdir().unwrap();
-    // Each question is a turn: the bug is met when the command has long begun.
+    // Each `msg` is a turn of the loop, so the fault comes long after the command has started.
     let script = "echo $$ > \"$XDG_RUNTIME_DIR/pid\"; while :; do \"$0\" msg version; done";
     let asks = env!("CARGO_BIN_EXE_upbeat");
     let arguments = ["--output", "320x200", "--", "sh", "-c", script, asks];
@@ -73,7 +73,7 @@ fn a_bug_ends_it_with_a_sentence_and_its_command_with_it() {
     assert!(!directory.path().join("wayland-1").exists() && !directory.path().join("wayland-0").exists());
 }
 
-/// Who calls may be C, past which nothing unwinds; then nothing is left but to say why.
+/// The caller may be C code, through which no panic can unwind. Then the process can only print the reason and abort.
 #[cfg(debug_assertions)]
 #[test]
 fn a_bug_where_nothing_can_be_caught_is_told_of_before_the_process_ends() {
@@ -82,7 +82,7 @@ fn a_bug_where_nothing_can_be_caught_is_told_of_before_the_process_ends() {
     assert!(said.contains("a fault on purpose: Abort") && said.contains("src/faults.rs:"), "{said}");
 }
 
-/// What a session says that is refused something, and how it ends.
+/// Exit status and output of a session with injected faults.
 #[cfg(debug_assertions)]
 fn refused(faults: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let directory = tempfile::tempdir().unwrap();
@@ -111,7 +111,7 @@ fn whichever_thread_or_buffer_is_refused_later_the_session_ends_as_it_should() {
     let start = ["--output", "320x200", "--renderer", "pixman", "--", "sh", "-c", script, upbeat];
     for nth in 1..=3 {
         for fault in ["thread", "buffer", "file"] {
-            // The first two files are the configuration, which is written and read: without it there is no session.
+            // Skip the first two files, which write and read the configuration, because no session starts without it.
             let nth = nth + 2 * u32::from(fault == "file");
             let (status, said) = refused(&format!("{fault}:{nth}"), &start);
             assert_eq!(status, Some(7), "{fault}:{nth}: {said}");

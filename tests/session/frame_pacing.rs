@@ -1,5 +1,5 @@
-//! `examples/c/ahead`, built from the protocol's XML by the system's tools, and `examples/python/ahead.py`, which reads
-//! it when it runs: programs that know nothing of us but the XML, in a session.
+//! `examples/c/ahead`, built from the protocol's XML with the system's tools, and `examples/python/ahead.py`, which
+//! reads the XML when it runs. Both programs know nothing of Upbeat but the XML.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use super::session::{Session, wait};
 
 pub const FRAMES: u32 = 90;
 
-/// Builds the examples in C, and says where one of them is; `None` where the tools are missing (`./up test` installs them).
+/// Builds the C examples and returns the path of `name`; `None` if tools are missing (`./up test` installs them).
 pub fn build(directory: &TempDir, name: &str) -> Option<PathBuf> {
     let has = |program: &str, argument: &str| {
         Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
@@ -34,7 +34,7 @@ pub fn build(directory: &TempDir, name: &str) -> Option<PathBuf> {
     Some(directory.path().join(name))
 }
 
-/// Runs it to its end. What it says.
+/// Runs `program` until it ends; returns its output.
 fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
     let process = Command::new(program)
         .arg(FRAMES.to_string())
@@ -57,13 +57,13 @@ fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
 
 /// Counts of a run of [`FRAMES`] frames.
 pub struct Counts {
-    /// Frames that reached the screen.
+    /// Frames that were presented.
     pub shown: u32,
-    /// Frames that reached it at their own refresh.
+    /// Frames that were presented at their target refresh.
     pub on_time: u32,
 }
 
-/// Runs the client in C; `None` where it cannot be built.
+/// Runs the C client; `None` if it cannot be built.
 pub fn c_client() -> Option<Counts> {
     let directory = tempfile::tempdir().unwrap();
     let Some(program) = build(&directory, "ahead") else {
@@ -81,7 +81,7 @@ pub fn c_client() -> Option<Counts> {
     Some(Counts { shown, on_time })
 }
 
-/// Runs the client in Python; `None` where what it reads is missing.
+/// Runs the Python client; `None` if a Python module that it needs is missing.
 pub fn python_client() -> Option<Counts> {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/python/ahead.py");
     let has_python = Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_ok();
@@ -96,7 +96,7 @@ pub fn python_client() -> Option<Counts> {
     let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [frames, shown, on_time, discarded, cancelled] = numbers[..] else { panic!("{said}") };
     assert_eq!((frames, shown + discarded), (FRAMES, FRAMES), "{said}");
-    assert!(cancelled <= discarded && cancelled <= 3, "only what waited when it turned round: {said}");
+    assert!(cancelled <= discarded && cancelled <= 3, "only frames that waited at the turn are cancelled: {said}");
     Some(Counts { shown, on_time })
 }
 

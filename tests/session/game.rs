@@ -1,4 +1,4 @@
-//! `examples/game`: what goes through two threads keeps the moment that it was drawn for.
+//! `examples/game`: frames that pass through two threads keep the time that they were drawn for.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Outputs that come, change, go dark and go, with clients on them.
+//! Outputs that are plugged, changed, turned off and unplugged, with clients on them.
 
 use upbeat::config::OutputMode;
 use upbeat_record::ipc::message::input::InputEvent;
@@ -61,7 +61,7 @@ fn an_output_that_is_off_shows_nothing_and_comes_back() {
     assert!(!session.window("draw").visible);
     let before = session.frames("draw");
     std::thread::sleep(std::time::Duration::from_secs(2));
-    assert_eq!(session.frames("draw"), before, "no frame reaches light on an output that is off");
+    assert_eq!(session.frames("draw"), before, "no frame is presented on an output that is off");
     session.ask(Request::SetPower { output: "HEADLESS-1".to_owned(), on: true });
     session.goes_on("draw");
     assert!(session.window("draw").visible);
@@ -96,7 +96,7 @@ fn an_output_that_goes_leaves_no_gap_and_windows_go_along() {
     assert_eq!(places, [("HEADLESS-1".to_owned(), 0), ("HEADLESS-3".to_owned(), 640)]);
     let after = session.window("draw");
     assert_eq!((after.output.as_deref(), after.geometry.x), (Some("HEADLESS-3"), before.geometry.x - 640));
-    // One that was put somewhere stays there.
+    // An output with a configured position stays there.
     session.ask(Request::SetPosition { output: "HEADLESS-3".to_owned(), x: 700, y: 20 });
     session.ask(Request::RemoveOutput { output: "HEADLESS-1".to_owned() });
     assert_eq!(outputs(&mut session)[0].geometry.x, 700);
@@ -119,9 +119,9 @@ fn an_output_that_grows_covers_no_other_and_one_that_shrinks_leaves_no_gap() {
     }
     for (mode, width) in [("800x600@60", 800), ("320x240@60", 320)] {
         session.ask(Request::SetMode { output: "HEADLESS-1".to_owned(), mode: mode.parse().unwrap() });
-        wait("the other one to be beside it", || (lefts(&mut session) == [0, width]).then_some(()));
+        wait("the second output to be beside it", || (lefts(&mut session) == [0, width]).then_some(()));
     }
-    // One that was put somewhere stays there.
+    // An output with a configured position stays there.
     session.ask(Request::SetPosition { output: "HEADLESS-2".to_owned(), x: 400, y: 0 });
     session.ask(Request::SetScale { output: "HEADLESS-1".to_owned(), scale: 0.5 });
     assert_eq!(lefts(&mut session), [0, 400]);

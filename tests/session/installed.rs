@@ -1,4 +1,4 @@
-//! `./up install` into a folder of its own, and a session that is started from there.
+//! `./up install` into a separate folder, and a session that is started from there.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,21 +7,21 @@ use std::process::{Command, Stdio};
 
 use crate::session::{upbeat, wait};
 
-/// Installs this build below `prefix`, by these arguments.
+/// Runs the installation of this build with these arguments.
 fn install(arguments: &[&str]) -> std::process::Output {
     let up = Path::new(env!("CARGO_MANIFEST_DIR")).join("up");
     Command::new(up).arg("install").args(arguments).env("UPBEAT_BINARY", env!("CARGO_BIN_EXE_upbeat")).output().unwrap()
 }
 
-/// A session that `prefix/bin/upbeat-session` has started and that has ended.
+/// Result of a session that `prefix/bin/upbeat-session` started and that has ended.
 struct Ran {
     program: PathBuf,
-    /// PATH in it, without the folder of the fake `systemctl`.
+    /// `PATH` inside the session, without the folder of the fake `systemctl`.
     path: String,
     said: String,
 }
 
-/// Runs such a session, with a `systemctl` that says this and these folders first in PATH.
+/// Runs such a session, with `systemctl` as the body of a fake `systemctl` and `folders` first in `PATH`.
 fn run_session(prefix: &Path, systemctl: &str, folders: &[PathBuf]) -> Ran {
     let directory = tempfile::tempdir().unwrap();
     let fake = directory.path().join("systemctl");
@@ -49,7 +49,7 @@ fn run_session(prefix: &Path, systemctl: &str, folders: &[PathBuf]) -> Ran {
     let version = String::from_utf8(message(&["version"]).stdout).unwrap();
     assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
     let picture = directory.path().join("picture.png");
-    // The socket is there before the first frame is on the screen.
+    // Retry, because the socket exists before the first frame is on screen.
     wait("a screenshot", || message(&["screenshot", picture.to_str().unwrap()]).status.success().then_some(()));
     assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG"));
     assert!(message(&["quit"]).status.success());
@@ -72,13 +72,13 @@ fn session_that_is_installed_elsewhere_starts_its_own_program() {
     says("share/systemd/user/upbeat.service", format!("ExecStart={} --backend drm", program.display()));
     let size = |path: &Path| fs::metadata(path).unwrap().len();
     let built = Path::new(env!("CARGO_BIN_EXE_upbeat"));
-    assert!(size(&program) < size(built), "lines of source are beside the program, not in it");
+    assert!(size(&program) < size(built), "debug information is in a separate file");
     assert!(size(&prefix.join("bin/.debug/upbeat.debug")) > 0);
     let bin = prefix.join("bin");
     let ran = run_session(&prefix, "exit 1", &[]);
     assert_eq!((ran.program, ran.path), (program.clone(), format!("{}:/usr/bin:/bin", bin.display())));
     assert!(!ran.said.contains("another installation"), "{}", ran.said);
-    // A unit of another installation is not ours. Nor is a program of another that PATH finds first.
+    // Ignore a systemd unit of another installation, and a program of another installation that is first in `PATH`.
     let other = folder.path().join("other");
     fs::create_dir(&other).unwrap();
     fs::copy("/bin/true", other.join("upbeat")).unwrap();
@@ -87,7 +87,7 @@ fn session_that_is_installed_elsewhere_starts_its_own_program() {
     assert_eq!(ran.program, program);
     assert!(ran.path.starts_with(&format!("{}:{}:", bin.display(), other.display())), "{}", ran.path);
     assert!(ran.said.contains("belongs to another installation"), "{}", ran.said);
-    // Where PATH finds the program, its order stays.
+    // If `PATH` finds our program already, its order is kept.
     let empty = folder.path().join("empty folder");
     let ran = run_session(&prefix, "exit 1", &[empty.clone(), bin.clone()]);
     assert_eq!(ran.path, format!("{}:{}:/usr/bin:/bin", empty.display(), bin.display()));

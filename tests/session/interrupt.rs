@@ -1,8 +1,8 @@
-//! `upbeat bench interrupt`: the shape of what it prints. `timed/interrupt.rs` judges the figures.
+//! `upbeat bench interrupt`: the shape of its output. `timed/interrupt.rs` judges the figures.
 
 use std::process::Command;
 
-/// Runs of the bench, one for each answer that `arguments` asks for.
+/// Runs of the bench, one for each policy in `arguments`.
 pub fn runs(arguments: &[&str]) -> Vec<serde_json::Value> {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_upbeat"))

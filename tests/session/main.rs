@@ -1,5 +1,5 @@
-//! The binary, a headless session, and clients in processes of their own: what `upbeat msg` says and does, how a
-//! session ends, and that nobody in it is harmed by somebody else.
+//! The binary in a headless session, with clients in separate processes: the answers and effects of `upbeat msg`, the
+//! end of a session, and the isolation of clients from each other.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -35,7 +35,7 @@ mod timed;
 mod timed_figure;
 mod vulkan;
 
-/// Not a test: the program that the tests start as a client, told by [`client::VARIABLE`] what to play.
+/// Not a test: the client program of the tests. [`client::VARIABLE`] selects its role.
 #[test]
 #[ignore = "the client program of the other tests"]
 fn client_program() {

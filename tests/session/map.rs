@@ -1,4 +1,4 @@
-//! `examples/map`: ahead while it is zoomed, just in time when not, and at rest otherwise.
+//! `examples/map`: it draws ahead while zooming, just in time for other changes, and not at all at rest.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use crate::animation::example;
 use crate::session::{Session, wait};
 
 const MAP: &str = "upbeat.map";
-/// Without a frame for so long a map is at rest: many times as long as one takes to be drawn.
+/// A map without a frame for this long is at rest: many times the cost of a frame.
 const REST: Duration = Duration::from_secs(1);
 
-/// Ends it with the test.
+/// Kills the process at the end of the test.
 struct Running(Child);
 
 impl Drop for Running {

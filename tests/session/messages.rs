@@ -1,4 +1,4 @@
-//! What `upbeat msg` says of a running session, and does to it.
+//! The answers of `upbeat msg` about a running session, and its effects on the session.
 
 use upbeat_record::ipc::message::WorkspaceOrder;
 use upbeat_record::ipc::message::input::InputEvent;
@@ -35,7 +35,7 @@ fn it_says_who_draws_and_why() {
     let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
     let drawn_by = &outputs[0].drawn_by;
     match renderer.as_str() {
-        // Without a GPU, and that is said.
+        // Without a GPU the answer says so.
         "pixman" => assert!(drawn_by.starts_with("Pixman, with the CPU: "), "{drawn_by}"),
         "gles" => assert!(drawn_by.starts_with("OpenGL ES on "), "{drawn_by}"),
         other => panic!("{other}"),
@@ -110,7 +110,7 @@ fn a_screenshot_has_the_pixels_that_are_on_screen() {
     let _program = session.shown("idle");
     let place = session.window("idle").geometry;
     let index = |x: i32, y: i32| (y * 640 + x) as usize;
-    // Its callback came when its content was chosen: that is a moment before light.
+    // Wait, because the client's callback comes when its content is latched, which is before light.
     let (width, height, pixels) = wait("its first light", || {
         Some(session.picture(None)).filter(|(.., pixels)| pixels[index(place.x + 1, place.y + 1)] == COLOUR)
     });
@@ -119,7 +119,7 @@ fn a_screenshot_has_the_pixels_that_are_on_screen() {
     let background = 0x1d_23_30;
     let corners = [(place.x, place.y), (place.x + SIZE.0 - 1, place.y + SIZE.1 - 1)];
     assert_eq!(corners.map(|(x, y)| at(x, y)), [COLOUR; 2]);
-    // It floats, draws no frame of its own and has the focus.
+    // The border is drawn by the compositor, because the window floats without its own decoration; it has the focus.
     let edge = 0x73_a5_ff;
     assert_eq!([at(place.x - 1, place.y), at(place.x + SIZE.0, place.y + SIZE.1 - 1)], [edge; 2]);
     assert_eq!([at(place.x - 3, place.y), at(place.x + SIZE.0 + 2, place.y + SIZE.1 - 1)], [background; 2]);
@@ -162,7 +162,7 @@ fn pacing_changes_while_it_runs_for_an_output_and_for_a_window() {
 fn injected_input_moves_the_pointer_and_the_window_under_it() {
     let mut session = Session::start(&["--output", "640x480"]);
     let _program = session.shown("idle");
-    // Its callback comes before its light, and what is not on screen cannot be pointed at.
+    // Wait, because the callback comes before light, and the pointer hits only windows on screen.
     wait("its first light", || {
         let Response::Stats { windows, .. } = session.ask(Request::Stats) else { panic!() };
         windows.iter().any(|window| window.commit_to_light.is_some()).then_some(())
@@ -200,7 +200,7 @@ fn a_frame_log_begins_and_ends_while_the_session_goes_on_and_becomes_a_trace() {
     assert_eq!(words(&session.msg(&["record", log.to_str().unwrap()])), "");
     let again = words(&session.msg(&["record", "/tmp/never.jsonl"]));
     assert!(again.contains("a frame log is being written"), "{again}");
-    // Every frame of this client is late, and is told of once its fate is known.
+    // Every frame of this client is late. A miss is logged once the fate of its frame is known.
     wait("a miss in the log", || std::fs::read_to_string(&log).ok().filter(|text| text.contains("missed refresh")));
     let ended = words(&session.msg(&["record", "--stop"]));
     assert!(ended.contains("lines were written"), "{ended}");
@@ -216,7 +216,7 @@ fn a_frame_log_begins_and_ends_while_the_session_goes_on_and_becomes_a_trace() {
     assert!(std::fs::metadata(&trace).unwrap().len() > 1_000);
 }
 
-/// A script that only listens, as in the documentation.
+/// A script that only subscribes to events, as in the documentation.
 struct Script {
     process: std::process::Child,
     lines: std::sync::mpsc::Receiver<String>,
@@ -240,7 +240,7 @@ impl Script {
         Some(Script { process, lines, last: String::new() })
     }
 
-    /// What it says that there is.
+    /// The script's last list of windows.
     fn windows(&mut self) -> String {
         self.last = self.lines.try_iter().last().unwrap_or_else(|| std::mem::take(&mut self.last));
         self.last.clone()

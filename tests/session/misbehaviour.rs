@@ -1,5 +1,5 @@
-//! A client that floods, does not listen, dies or cheats harms nobody else. How long frames take meanwhile is measured
-//! elsewhere; here it is shown that everybody goes on.
+//! A client that floods, does not read, dies or cheats does not disturb other clients. Here the tests assert only that
+//! the other clients go on; their frame times are measured elsewhere.
 
 use upbeat_record::ipc::message::Request;
 
@@ -68,9 +68,9 @@ fn without_descriptors_nobody_new_is_let_in_and_everybody_else_goes_on() {
     session.goes_on("draw");
 }
 
-/// A pipe takes 64 KiB; less than a line of the log is missing from that many bytes.
+/// Bytes in a full pipe: its 64 KiB less the room in which the last line of the log did not fit.
 const FULL_PIPE: u64 = 60_000;
-/// How long the session goes on until it has said that much.
+/// Rounds until the session must have logged that much.
 const MOST_ROUNDS: u32 = 100;
 
 #[test]
@@ -89,7 +89,7 @@ fn a_log_on_a_full_disk_or_in_a_pipe_that_nobody_reads_stops_nobody() {
                 break;
             }
         }
-        // libwayland says something of each of them.
+        // libwayland logs a message for each of these protocol errors.
         for _ in 0..3 {
             let mut bad = std::os::unix::net::UnixStream::connect(session.path("test")).unwrap();
             let request = [1_u32, 0x0008_0009].map(u32::to_ne_bytes).concat();

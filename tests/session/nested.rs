@@ -1,4 +1,4 @@
-//! A session in a window of another one.
+//! A session nested in a window of another session.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,11 @@ use upbeat_record::ipc::message::{Output, Request, Response};
 use crate::client::COLOUR;
 use crate::session::{Session, run, wait};
 
-/// The parent's output, and the window in it, which is placed in its middle.
+/// The parent's output; the nested session's window is centred in it.
 const PARENT: [&str; 4] = ["--backend", "headless", "--output", "640x480"];
 const INNER: [&str; 2] = ["--output", "400x300"];
-/// On the middle of the client's window in the window, which lies lower by half of its title bar than the middle of all.
+/// Centre of the client's window, in the parent's coordinates. It lies below the centre of the output by half a title
+/// bar.
 const MIDDLE: (f64, f64) = (320.0, 254.0);
 
 const KEY_A: u32 = 30;
@@ -29,14 +30,14 @@ fn pair() -> (Session, Session) {
     (parent, inner)
 }
 
-/// The same, and no window moves or grows as it opens: each place on it is exact from its first frame.
+/// A pair of sessions without opening animations, so that each place in a window is exact from its first frame on.
 fn still_pair() -> (Session, Session) {
     let parent = Session::start_in(without_motion(), &PARENT);
     let inner = Session::nested_in_directory(without_motion(), &parent, &INNER);
     (parent, inner)
 }
 
-/// A directory whose configuration reduces motion.
+/// A directory with a configuration that reduces motion.
 fn without_motion() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("upbeat")).unwrap();
@@ -50,7 +51,7 @@ fn outputs(session: &mut Session) -> Vec<Output> {
     outputs
 }
 
-/// Waits until the only output of `session` is as it shall be.
+/// Waits until `done` is true of the only output of `session`.
 #[track_caller]
 fn wait_for_output(session: &mut Session, what: &str, done: impl Fn(&Output) -> bool) {
     wait(what, || outputs(session).first().is_some_and(&done).then_some(()));
@@ -73,7 +74,7 @@ fn moved((x, y): (f64, f64)) -> InputEvent {
     InputEvent::PointerMove { x, y }
 }
 
-/// How many pixels of a picture have the test client's colour.
+/// Pixels with the test client's colour in a screenshot.
 #[track_caller]
 fn coloured(session: &mut Session) -> usize {
     session.picture(None).2.into_iter().filter(|pixel| *pixel == COLOUR).count()
@@ -87,12 +88,12 @@ fn a_client_in_a_window_in_a_window_is_seen_in_both() {
     let _program = inner.shown("draw");
     inner.goes_on("draw");
     for session in [&mut inner, &mut parent] {
-        // The cursor, and that of the session in the window, may lie on it.
+        // Two cursors may cover parts of it: the parent's and the nested session's.
         wait("the client's picture", || (coloured(session) > 19_000).then_some(()));
     }
     let (width, _, pixels) = parent.picture(None);
     let at = |x: u32, y: u32| pixels[(y * width + x) as usize];
-    assert_eq!((at(222, 206), at(418, 302)), (COLOUR, COLOUR), "in the middle below its title bar");
+    assert_eq!((at(222, 206), at(418, 302)), (COLOUR, COLOUR), "the window is centred below its title bar");
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn what_the_session_says_was_presented_is_what_its_parent_presented() {
     }
 }
 
-/// The presented frames of the outputs in a frame log: time and the display's count.
+/// The presented frames in a frame log: presentation time and sequence number.
 fn lights(log: &str) -> BTreeMap<u64, u64> {
     let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     lines

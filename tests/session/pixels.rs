@@ -1,4 +1,4 @@
-//! What is reported of frames, held against the pixels that were on screen.
+//! Compares reported presentation times with the recorded pixels.
 
 use upbeat_bench::report::BenchReport;
 

@@ -1,4 +1,4 @@
-//! The main thread keeps time: in a real-time class where that may be, alone.
+//! Real-time scheduling: only the main thread has it, and only where it is permitted.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,15 +8,15 @@ use crate::session::{Session, wait};
 const ORDINARY: u32 = 0;
 const ROUND_ROBIN: u32 = 2;
 
-/// The scheduling class of a process's first thread: field 41 of proc(5)'s `stat`.
+/// Scheduling class of a process's main thread: field 41 of `stat` in proc(5).
 fn class(process: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The second field is a name, which may have blanks.
+    // The second field is a name and may contain blanks.
     let behind_name = stat.rsplit_once(") ")?.1;
     behind_name.split(' ').nth(41 - 3)?.parse().ok()
 }
 
-/// Not everybody may have it.
+/// Whether this user may use a real-time class.
 fn somebody_may() -> bool {
     let asked = Command::new("chrt").args(["--rr", "1", "true"]).output();
     asked.is_ok_and(|output| output.status.success())
@@ -29,7 +29,7 @@ fn session(config: &Path, directory: tempfile::TempDir) -> Session {
 #[test]
 fn the_main_thread_is_in_the_real_time_class_as_long_as_the_configuration_says_so_and_nobody_that_it_starts() {
     if !somebody_may() {
-        eprintln!("not run: no real-time class for us here");
+        eprintln!("skipped: this user may not use a real-time class");
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -39,7 +39,7 @@ fn the_main_thread_is_in_the_real_time_class_as_long_as_the_configuration_says_s
     let becomes = |wanted: u32| wait("the class", || (class(session.pid()) == Some(wanted)).then_some(()));
     becomes(ROUND_ROBIN);
     let children = format!("/proc/{0}/task/{0}/children", session.pid());
-    let child = wait("what it starts", || std::fs::read_to_string(&children).ok()?.split(' ').next()?.parse().ok());
+    let child = wait("its child process", || std::fs::read_to_string(&children).ok()?.split(' ').next()?.parse().ok());
     assert_eq!(class(child), Some(ORDINARY));
     for (text, wanted) in [("[timing]\nreal-time = false\n", ORDINARY), ("", ROUND_ROBIN)] {
         std::fs::write(&config, text).unwrap();

@@ -1,4 +1,4 @@
-//! What a session leaves behind: recordings and the frame log.
+//! The files that a session writes: recordings and the frame log.
 
 use upbeat_record::recording::StreamReader;
 

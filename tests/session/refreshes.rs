@@ -1,7 +1,7 @@
-//! Refreshes are counted by the clock: `tests/clients/refreshes` with the binary, in real time, by its frame log.
+//! Plans by the clock: the checks of `tests/clients/refreshes` for the binary, in real time, from its frame log.
 //!
-//! A machine with other things to do is late now and then. Plans are not: what is held against the bound is for which refresh
-//! content was chosen, and how many refreshes passed without any, of which there were thousands.
+//! A busy machine is late now and then, but its plans are not affected. So the bounds hold for the refresh that content
+//! was chosen for, and for the number of refreshes without a frame, which was in the thousands when this failed.
 
 use serde_json::Value;
 use upbeat_record::ipc::message::input::InputEvent;
@@ -11,19 +11,19 @@ use upbeat_timing::time::{Clock, Instant, MonotonicClock};
 use crate::client::UNKNOWN;
 use crate::session::{Session, wait};
 
-/// So fast that an output at rest soon does not know when it refreshes.
+/// So fast that the timing of an output at rest is soon unknown.
 const OUTPUT: [&str; 2] = ["--output", "320x200@480"];
 const WIDTH: f64 = 320.0;
-/// How often the pointer moves on the other output, as fast as it is told to.
+/// Pointer motions on the other output, as fast as possible.
 const MOVES: u32 = 8_000;
-/// Nothing is planned so many refreshes ahead: two, and what composing takes at this rate.
+/// Most refreshes between a latch and its refresh: two, and the time for composing at this rate.
 const AHEAD: i64 = 5;
-/// So many refreshes without a frame are two seconds: nobody's machine, but a plan far ahead.
+/// This many refreshes without a frame take two seconds: not a slow machine, but a plan too far ahead.
 const FORGOTTEN: i64 = 960;
 const SUPER: u32 = 125;
 const O: u32 = 24;
 
-/// A session with a frame log.
+/// A session that writes a frame log.
 fn logged(outputs: usize) -> Session {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("frames.jsonl").to_str().unwrap().to_owned();
@@ -35,7 +35,7 @@ fn point(session: &mut Session, x: f64, y: f64) {
     session.ask(Request::Input { events: vec![InputEvent::PointerMove { x, y }] });
 }
 
-/// The frame log of a session, which ends.
+/// The lines of the frame log.
 struct Log(Vec<Value>);
 
 impl Log {
@@ -50,7 +50,7 @@ impl Log {
         self.0.iter().filter(move |line| line["type"] == kind)
     }
 
-    /// No content was ever chosen for a refresh far ahead.
+    /// Asserts that no content was chosen for a refresh far ahead.
     #[track_caller]
     fn nothing_lies_far_ahead(&self) {
         assert!(self.lines("output").count() > 0);
@@ -60,17 +60,17 @@ impl Log {
         }
     }
 
-    /// The first frame of the window called `name` did not wait for a refresh far ahead.
+    /// Asserts that the first frame of the window called `name` did not wait for a refresh far ahead.
     #[track_caller]
     fn is_shown_soon(&self, name: &str) {
-        let window = &self.lines("window-name").find(|line| line["app_id"] == name).expect("its name")["window"];
+        let window = &self.lines("window-name").find(|line| line["app_id"] == name).expect("the window name")["window"];
         let first = self.lines("client").find(|line| line["window"] == *window && line["presented"].is_u64());
-        let first = first.expect("a frame of it");
+        let first = first.expect("a presented frame of the window");
         let waited = refreshes(first, "committed", "presented");
-        assert!(waited <= FORGOTTEN, "it waited for {waited} refreshes: {first}");
+        assert!(waited <= FORGOTTEN, "the window waited for {waited} refreshes: {first}");
     }
 
-    /// So did no frame after `asked`.
+    /// Asserts the same of the first frame after `asked`.
     #[track_caller]
     fn answers(&self, asked: Instant) {
         let after = |frame: &&Value| frame["latched"].as_u64() >= Some(asked.as_nanos());
@@ -81,7 +81,7 @@ impl Log {
     }
 }
 
-/// How many refreshes lie between two moments of a frame.
+/// Number of refreshes between two times of a frame.
 fn refreshes(frame: &Value, from: &str, to: &str) -> i64 {
     let at = |name: &str| frame[name].as_i64().unwrap_or_else(|| panic!("{name} is missing: {frame}"));
     (at(to) - at(from)) / at("interval")
@@ -95,7 +95,7 @@ fn an_output_at_rest_answers_while_the_cursor_moves_on_another() {
     for step in 0..MOVES {
         point(&mut session, WIDTH * 1.5 + f64::from(step % 100), 100.0);
     }
-    // Windows open where the pointer is.
+    // Windows open on the output with the pointer.
     point(&mut session, WIDTH * 0.5, 100.0);
     let _program = session.shown("draw");
     session.goes_on("draw");
@@ -105,7 +105,7 @@ fn an_output_at_rest_answers_while_the_cursor_moves_on_another() {
     log.is_shown_soon("draw");
 }
 
-/// Who shows nothing new for so long is at rest.
+/// An output without a new frame for this long is at rest.
 const SEVERAL_REFRESHES: std::time::Duration = std::time::Duration::from_millis(100);
 
 #[test]
@@ -115,7 +115,7 @@ fn a_window_opens_and_keys_are_answered_after_thousands_of_commits_that_nobody_s
     roleless.wait_for("done");
     let program = session.shown("draw");
     session.goes_on("draw");
-    // A window that draws would make frames of its own.
+    // End the client, because its window would cause frames of its own.
     drop(program);
     wait("its end", || session.windows().is_empty().then_some(()));
     let keys = [(SUPER, true), (O, true), (O, false), (SUPER, false)];
@@ -124,7 +124,7 @@ fn a_window_opens_and_keys_are_answered_after_thousands_of_commits_that_nobody_s
         let Response::Stats { outputs, .. } = session.ask(Request::Stats) else { panic!() };
         outputs[0].cadence.frames.total
     };
-    // The frame without the window is no answer.
+    // The frame that removes the window must not count as an answer.
     let mut before = 0;
     wait("rest", || {
         std::thread::sleep(SEVERAL_REFRESHES);

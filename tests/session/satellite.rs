@@ -1,4 +1,4 @@
-//! Programs for X11, with a stand-in for xwayland-satellite that lets whoever connects in and says hello.
+//! X11 programs, with a stand-in for xwayland-satellite that accepts a connection and sends "hello".
 
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::session::{PATIENCE, upbeat, wait};
 
-/// Ends when it reads a byte, or at once where it is to be a bad one.
+/// Ends when it reads a byte; with `BAD` set it fails at once.
 const STAND_IN: &str = r#"#!/usr/bin/python3
 import os, select, socket, sys
 if "--test-listenfd-support" in sys.argv:
@@ -41,7 +41,7 @@ struct X11 {
 }
 
 impl X11 {
-    /// A session that has a satellite, and an Xwayland of this version. Its command writes down what it was told.
+    /// A session with the stand-in and a fake Xwayland of this version. Its command writes its `DISPLAY` to a file.
     fn start(version: &str, environment: &[(&str, &str)]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
@@ -118,14 +118,14 @@ fn the_first_connection_starts_the_satellite_and_another_one_after_it_has_ended(
     let (display, path) = (session.display(), session.socket());
     assert!(display.starts_with(':'), "{display}");
     assert!(session.version().contains(&format!("X11: {display}\n")), "{}", session.version());
-    assert!(session.starts().is_empty(), "nobody has connected");
+    assert!(session.starts().is_empty(), "no client has connected");
     let mut first = UnixStream::connect(&path).unwrap();
     hello(&mut first);
     let starts = session.starts();
     assert!(starts.len() == 1 && starts[0].starts_with(&format!("{display} -listenfd ")), "{starts:?}");
-    assert!(starts[0].ends_with(" test"), "it finds the session: {starts:?}");
+    assert!(starts[0].ends_with(" test"), "the satellite gets WAYLAND_DISPLAY: {starts:?}");
     first.write_all(b"q").unwrap();
-    // By the other way in.
+    // Connect to the abstract socket this time.
     let name = SocketAddr::from_abstract_name(path.as_os_str().as_encoded_bytes()).unwrap();
     hello(&mut UnixStream::connect_addr(&name).unwrap());
     assert_eq!(session.starts().len(), 2);
@@ -143,14 +143,14 @@ fn one_that_ends_at_once_is_not_started_in_a_loop() {
     let begin = Instant::now();
     let _waits = UnixStream::connect(path).unwrap();
     wait("a second try", || (session.starts().len() > 1).then_some(()));
-    assert!(begin.elapsed() >= Duration::from_secs(1), "it rests first");
+    assert!(begin.elapsed() >= Duration::from_secs(1), "restarted without a delay");
     wait("a third try", || (session.starts().len() > 2).then_some(()));
-    assert!(begin.elapsed() >= Duration::from_secs(3), "and longer then");
+    assert!(begin.elapsed() >= Duration::from_secs(3), "restarted without a longer delay");
 }
 
 #[test]
 fn where_xwayland_is_too_old_programs_are_told_of_no_display() {
-    // Nor of the one that the session itself was started on.
+    // Programs must not see the `DISPLAY` that the session itself was started with, either.
     let session = X11::start("22.1.9", &[("DISPLAY", ":77")]);
     assert_eq!(session.display(), "none");
     assert!(session.version().contains("X11: none: Xwayland is version 22.1"), "{}", session.version());

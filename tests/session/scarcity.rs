@@ -1,14 +1,14 @@
-//! What a session needs becomes scarce or goes: it goes on.
+//! A session goes on when a resource that it needs becomes scarce or disappears.
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use upbeat_record::ipc::message::Request;
 
 use crate::session::Session;
 
-/// Address space that is left: less than what a thread's own heap takes, which is tried first.
+/// Remaining address space: less than a new thread's heap arena takes, which glibc tries first.
 const LEFT: u64 = 24 << 20;
 
-/// The address space that a process has.
+/// Bytes of address space that a process uses.
 fn address_space(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB")).unwrap();
@@ -23,7 +23,7 @@ fn without_address_space_those_who_are_there_go_on() {
     let limit = Some(address_space(session.pid()) + LEFT);
     let pid = Pid::from_raw(session.pid() as i32);
     prlimit(pid, Resource::As, Rlimit { current: limit, maximum: limit }).unwrap();
-    // What each of these needs is had, or it is told that there is none.
+    // Each of these requests either succeeds or gets an error.
     let _more: Vec<_> = (0..4).map(|_| session.program("draw")).collect();
     let huge = session.program("huge");
     let _ = session.client.ask(Request::Screenshot { output: None, path: session.path("picture.png") });
@@ -39,7 +39,7 @@ fn without_its_directory_a_session_goes_on_and_ends_in_order() {
     let _victim = session.shown("draw");
     std::fs::remove_dir_all(session.directory.path()).unwrap();
     session.goes_on("draw");
-    // There is nothing to be read any more.
+    // The configuration is gone; the reload may fail.
     let _ = session.client.ask(Request::Reload);
     let path = session.path("picture.png");
     session.refused(Request::Screenshot { output: None, path });

@@ -1,13 +1,13 @@
-//! `examples/c/scroll`, a client that was written from the XML alone: the compositor scrolls, and it sleeps.
+//! `examples/c/scroll`, a client that was written from the XML alone: the compositor scrolls while the client sleeps.
 
 use std::process::{Command, Stdio};
 
 use super::frame_pacing::build;
 use super::session::Session;
 
-/// How long a view moves.
+/// Seconds for which a view moves.
 pub const SECONDS: u32 = 3;
-/// Tiles that it draws.
+/// Tiles that the client draws.
 const TILES: u32 = 8;
 
 #[test]
@@ -94,21 +94,21 @@ fn every_way_to_scroll_has_figures_of_all_keys() {
         }
         assert_is_moved(run);
     }
-    // Eight turns of 50 pixels over a window of 480.
+    // Eight wheel steps of 50 pixels in a window of 480 pixels.
     for run in &runs[3..] {
         let screens = run["screens"].as_f64().unwrap();
         assert!((screens - 400.0 / 480.0).abs() < 0.01, "{run}");
     }
 }
 
-/// It was seen to move, and its client did for that what it has to.
+/// Asserts that the recording shows motion, and that the client made the commits for it.
 fn assert_is_moved(run: &serde_json::Value) {
     let number = |key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run}"));
     assert!(!run["moving"].as_array().unwrap().is_empty(), "{run}");
     assert!(number("pictures") > 1.0, "{run}");
     assert!(number("screens") > 0.1, "{run}");
     match run["mode"].as_str().unwrap() {
-        // It commits what it renders and nothing else: what is there already may last.
+        // It commits only when it renders, because the buffer already on screen may last.
         "view" => assert_eq!(run["commits_per_s"], run["client_fps"], "{run}"),
         _ => assert!(number("commits_per_s") > 0.0, "{run}"),
     }

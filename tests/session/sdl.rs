@@ -1,5 +1,5 @@
-//! `examples/sdl`: an ordinary program of SDL 2, and the same with the patch that the book shows: the patch applies, and its frames
-//! are drawn ahead.
+//! `examples/sdl`: an ordinary SDL 2 program, without and with the patch that the book shows. The patch applies, and
+//! the frames of the patched program are drawn ahead.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use super::session::Session;
 
 pub const FRAMES: u32 = 90;
 
-/// Builds both; whether the system's tools could.
+/// Builds both programs; returns whether the system's tools could.
 fn build(out: &Path) -> bool {
     let has = |program: &str| {
         let mut command = Command::new(program);
@@ -30,7 +30,7 @@ fn build(out: &Path) -> bool {
     true
 }
 
-/// What a program says in a session.
+/// The output of a program in a session.
 fn run(session: &Session, program: &Path) -> String {
     let output = Command::new(program)
         .arg(FRAMES.to_string())
@@ -48,13 +48,13 @@ fn run(session: &Session, program: &Path) -> String {
 pub struct Counts {
     /// Frames that were bound to a refresh.
     pub bound: u32,
-    /// Frames that reached the screen.
+    /// Frames that were presented.
     pub seen: u32,
-    /// Lines of the frame log that call a frame late for a callback although it waits for its refresh.
+    /// Lines of the frame log that report a frame late for its callback although it waits for its target.
     pub waits: usize,
 }
 
-/// Runs the program without and with the patch; `None` where it cannot be built.
+/// Runs the program without and with the patch; `None` if it cannot be built.
 pub fn counts() -> Option<Counts> {
     let directory = tempfile::tempdir().unwrap();
     if !build(directory.path()) {

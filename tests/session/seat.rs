@@ -1,4 +1,4 @@
-//! What the client is told by its seat, in one line each: `key 30 down`, `button 272 up`, `scroll 120`, `touch down`.
+//! Prints the client's seat events, a line each: `key 30 down`, `button 272 up`, `scroll 120`, `touch down`.
 
 use wayland_client::protocol::{
     wl_keyboard, wl_keyboard::WlKeyboard, wl_pointer, wl_pointer::WlPointer, wl_seat, wl_seat::WlSeat, wl_touch,
@@ -15,7 +15,7 @@ fn way(pressed: bool) -> &'static str {
 impl Dispatch<WlSeat, ()> for Client {
     fn event(_: &mut Self, seat: &WlSeat, event: wl_seat::Event, _: &(), _: &Connection, handle: &QueueHandle<Self>) {
         if let wl_seat::Event::Capabilities { capabilities: WEnum::Value(has) } = event {
-            // Ours has all three, from the beginning and for good.
+            // Our seat always has all three capabilities, so they are read once.
             assert!(has.contains(wl_seat::Capability::all()));
             seat.get_keyboard(handle, ());
             seat.get_pointer(handle, ());

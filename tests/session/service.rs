@@ -1,4 +1,4 @@
-//! A session as a service, and on displays that cannot be had.
+//! A session as a systemd service, and sessions without a usable display.
 
 use std::os::unix::net::UnixDatagram;
 
@@ -10,11 +10,11 @@ fn the_service_manager_hears_when_clients_can_connect() {
     let path = directory.path().join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();
     manager.set_read_timeout(Some(PATIENCE)).unwrap();
-    // The command ends the session, and must not be able to speak for it.
+    // The command's end also ends the session. The command must not be able to notify the service manager.
     let script = r#"test -z "$NOTIFY_SOCKET" && test -S "$XDG_RUNTIME_DIR/$WAYLAND_DISPLAY""#;
     let status = upbeat(directory.path(), &["--output", "320x200", "--", "sh", "-c", script])
         .env("NOTIFY_SOCKET", &path)
-        // Nobody of the machine's own shall be told where a test is.
+        // The host's own service manager and bus must not learn of the test.
         .env("PATH", "/nonexistent:/bin")
         .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
         .status()

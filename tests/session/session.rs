@@ -10,26 +10,26 @@ use tempfile::TempDir;
 use upbeat_record::ipc::message::{Request, Response, Window, WindowStats};
 use upbeat_record::ipc::{Client, ClientError};
 
-/// Until something that has to happen has happened: far longer than it takes on any machine.
+/// Timeout for an expected event: far longer than it takes on any machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 const STEP: Duration = Duration::from_millis(20);
 
 pub struct Session {
     pub directory: TempDir,
     process: Child,
-    /// Asks; connected when the session is up.
+    /// A connection to the private socket, open since the session was up.
     pub client: Client,
 }
 
-/// A program in a session. It ends with this value.
+/// A client process in a session. It is killed on drop.
 pub struct Program {
     process: Child,
     says: BufReader<ChildStdout>,
-    /// Each line that was read, for a test that waits in vain.
+    /// Lines read so far, for the message of a test that times out.
     said: Vec<String>,
 }
 
-/// The binary, told to make a session in `directory`.
+/// The command of the binary, with `directory` as its runtime directory.
 pub fn upbeat(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_upbeat"));
     command.args(arguments).env("XDG_RUNTIME_DIR", directory).env("XDG_CONFIG_HOME", directory);
@@ -37,13 +37,13 @@ pub fn upbeat(directory: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs it to its end.
+/// Runs the binary until it ends.
 pub fn run(arguments: &[&str]) -> Output {
     let directory = tempfile::tempdir().unwrap();
     upbeat(directory.path(), arguments).output().unwrap()
 }
 
-/// Returns once `done` gives something.
+/// Polls `done` until it returns a value.
 #[track_caller]
 pub fn wait<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
@@ -56,7 +56,7 @@ pub fn wait<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Whether there is something to read in a moment.
+/// Whether the pipe becomes readable within [`STEP`].
 fn readable(pipe: &ChildStdout) -> bool {
     let step = rustix::event::Timespec::try_from(STEP).unwrap();
     let mut pipes = [PollFd::new(pipe, PollFlags::IN)];
@@ -68,12 +68,12 @@ impl Session {
         Self::start_in(tempfile::tempdir().unwrap(), arguments)
     }
 
-    /// Drawn by Pixman where nobody says who draws: the same on every machine.
+    /// The renderer is Pixman unless `arguments` name another, since Pixman draws the same on every machine.
     pub fn start_in(directory: TempDir, arguments: &[&str]) -> Self {
         Self::running(directory, arguments, &[])
     }
 
-    /// The same with a program inside, whose end ends it.
+    /// A session with a command; the session ends with its command.
     pub fn running(directory: TempDir, arguments: &[&str], program: &[&str]) -> Self {
         let drawn_by = ["--renderer", "pixman"];
         let drawn_by = if arguments.contains(&drawn_by[0]) { &[][..] } else { &drawn_by };
@@ -88,7 +88,7 @@ impl Session {
         Session { directory, process, client }
     }
 
-    /// One that logs all that it can, to `log`.
+    /// A session with trace logging into `log`.
     pub fn logging_to(log: impl Into<Stdio>, arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test"]);
@@ -98,7 +98,7 @@ impl Session {
         Session { directory, process, client }
     }
 
-    /// One that is told more by its environment.
+    /// A session with additional environment variables.
     pub fn told(environment: &[(&str, &Path)], arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test"]);
@@ -108,7 +108,7 @@ impl Session {
         Session { directory, process, client }
     }
 
-    /// A session in a window of `parent`. What it complains of is in its file `stderr`.
+    /// A session in a window of `parent`. Its errors go to its file `stderr`.
     pub fn nested_in(parent: &Session, arguments: &[&str]) -> Self {
         Self::nested_in_directory(tempfile::tempdir().unwrap(), parent, arguments)
     }
@@ -131,7 +131,7 @@ impl Session {
         self.directory.path().join(name)
     }
 
-    /// Starts a client that plays `role`, and waits until it has been shown, if it says so.
+    /// Starts a client in `role`.
     pub fn program(&self, role: &str) -> Program {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "client_program", "--nocapture", "--test-threads=1"])
@@ -147,14 +147,14 @@ impl Session {
         Program { process, says, said: Vec::new() }
     }
 
-    /// The same, once it has been shown.
+    /// Starts a client in `role`, and waits until it is shown.
     pub fn shown(&self, role: &str) -> Program {
         let mut program = self.program(role);
         program.wait_for("shown");
         program
     }
 
-    /// What `upbeat msg` says to these words, as a person would type them.
+    /// The output of `upbeat msg` with these arguments.
     pub fn msg(&self, words: &[&str]) -> Output {
         let socket = self.path("test.upbeat.sock");
         let mut arguments = vec!["msg", "--socket", socket.to_str().unwrap()];
@@ -171,7 +171,7 @@ impl Session {
     pub fn refused(&mut self, request: Request) -> String {
         match self.client.ask(request) {
             Err(ClientError::Refused(sentence)) => sentence,
-            other => panic!("should have been refused: {other:?}"),
+            other => panic!("the request should have been refused: {other:?}"),
         }
     }
 
@@ -192,25 +192,25 @@ impl Session {
         windows.into_iter().find(|window| window.app_id == app_id).expect("its window")
     }
 
-    /// How many frames of `app_id` reached light.
+    /// Number of presented frames of `app_id`.
     #[track_caller]
     pub fn frames(&mut self, app_id: &str) -> u64 {
         self.statistics(app_id).cadence.frames.total
     }
 
-    /// `app_id` goes on: it shows more frames than it had.
+    /// Waits until more frames of `app_id` are presented.
     #[track_caller]
     pub fn goes_on(&mut self, app_id: &str) {
         let before = self.frames(app_id);
         wait("new frames", || (self.frames(app_id) >= before + 10).then_some(()));
     }
 
-    /// A picture of an output: width, height and its pixels as `0xRRGGBB`.
+    /// A screenshot of an output: width, height and pixels as `0xRRGGBB`.
     #[track_caller]
     pub fn picture(&mut self, output: Option<&str>) -> (u32, u32, Vec<u32>) {
         let path = self.path("picture.png");
         let request = Request::Screenshot { output: output.map(str::to_owned), path: path.clone() };
-        // Before its first light an output is dark, and says so.
+        // Retry, because an output without a first frame refuses a screenshot.
         let response = wait("a picture", || self.client.ask(request.clone()).ok());
         let Response::Screenshot { width, height, .. } = response else { panic!() };
         let file = BufReader::new(std::fs::File::open(path).unwrap());
@@ -222,7 +222,7 @@ impl Session {
         (width, height, pixels)
     }
 
-    /// Ends it with `upbeat msg quit`.
+    /// Ends the session with a quit request.
     pub fn quit(mut self) -> (ExitStatus, TempDir) {
         self.ask(Request::Quit);
         let status = wait("the session to end", || self.process.try_wait().unwrap());
@@ -230,14 +230,13 @@ impl Session {
         (status, directory)
     }
 
-    /// Waits until it has ended by itself; what it complained of.
+    /// Waits until the session has ended by itself; returns its errors, too.
     #[track_caller]
     pub fn end_of_nested(&mut self) -> (ExitStatus, String) {
         let status = wait("the session to end", || self.process.try_wait().unwrap());
         (status, std::fs::read_to_string(self.path("stderr")).unwrap())
     }
 
-    /// Sends it a signal.
     pub fn signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.process), signal).unwrap();
     }
@@ -255,29 +254,30 @@ impl Program {
         self.process.id()
     }
 
-    /// Reads what it says until it says `word`.
+    /// Reads the client's output until the line `word`.
     #[track_caller]
     pub fn wait_for(&mut self, word: &str) {
         let start = Instant::now();
         while self.next_line(word, start + PATIENCE).is_none_or(|line| line != word) {}
     }
 
-    /// The next line that it says by `deadline`; `None` if it says nothing for a moment.
+    /// The next line of output; `None` if there is none within [`STEP`]. Panics after `deadline`, with `word` in its
+    /// message.
     #[track_caller]
     fn next_line(&mut self, word: &str, deadline: Instant) -> Option<&str> {
         let said = &self.said;
-        assert!(Instant::now() < deadline, "waited too long for {word:?}; the client said {said:?}");
+        assert!(Instant::now() < deadline, "waited too long for {word:?}; the client printed {said:?}");
         if self.says.buffer().is_empty() && !readable(self.says.get_ref()) {
             return None;
         }
         let mut line = String::new();
         let length = self.says.read_line(&mut line).unwrap();
-        assert_ne!(length, 0, "the client ended without saying {word:?}; it said {said:?}");
+        assert_ne!(length, 0, "the client ended without printing {word:?}; it printed {said:?}");
         self.said.push(line.trim().to_owned());
         self.said.last().map(String::as_str)
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the client has ended by itself.
     #[track_caller]
     pub fn wait_for_its_end(mut self) {
         wait("the client to end", || self.process.try_wait().unwrap());

@@ -1,4 +1,4 @@
-//! The configuration at the start of a session, and read again while it runs.
+//! The configuration at the start of a session, and its reload at run time.
 
 use rustix::process::Signal;
 use upbeat_record::ipc::message::{Request, Response};
@@ -23,7 +23,7 @@ pacing = "vsync"
 "##;
 
 fn corner(session: &mut Session) -> u32 {
-    // The last one: the pointer is at the first.
+    // Take the last pixel, because the pointer is at the first.
     session.picture(Some("HEADLESS-1")).2.pop().unwrap()
 }
 
@@ -45,8 +45,8 @@ fn what_it_says_is_in_force_from_the_start() {
     assert_eq!((outputs[1].scale, outputs[1].geometry.width), (2.0, 400));
     wait("the colour", || (corner(&mut session) == 0xff_00_00).then_some(()));
     let _programs = [session.shown("idle"), session.shown("draw")];
-    assert_eq!(session.window("idle").wish, PacingWish::Vsync, "by the rule for the application");
-    assert_eq!(session.window("draw").wish, PacingWish::VsyncLate, "by that for the output");
+    assert_eq!(session.window("idle").wish, PacingWish::Vsync, "the rule for the application applies");
+    assert_eq!(session.window("draw").wish, PacingWish::VsyncLate, "the rule for the output applies");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_name_that_leads_to_no_file_keeps_a_session_from_starting_and_a_file_that_is
     std::fs::create_dir(directory.path().join("upbeat")).unwrap();
     std::fs::write(directory.path().join("upbeat/config.toml"), "pacng = \"auto\"").unwrap();
     let wrong = upbeat(directory.path(), &["--renderer", "pixman", "--", "true"]).output().unwrap();
-    assert!(wrong.status.success(), "it started, and its command ran");
+    assert!(wrong.status.success(), "the session starts and runs its command");
     let text = String::from_utf8(wrong.stderr).unwrap();
     assert!(text.contains("config.toml:1:1") && text.contains("did you mean `pacing`?"), "{text}");
 }
@@ -128,7 +128,7 @@ fn what_is_to_start_starts_with_its_variables_and_what_is_missing_is_named() {
     let log = std::fs::File::create(directory.path().join("log")).unwrap();
     let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test", "--config"]);
     let mut session = command.arg(&path).args(["--", "sleep", "1000"]).stderr(log).spawn().unwrap();
-    wait("what was started", || mark.exists().then_some(()));
+    wait("the started program", || mark.exists().then_some(()));
     assert_eq!(std::fs::read_to_string(&mark).unwrap(), "so on test");
     let told = "autostart: `no-such-program here`: no-such-program is not installed";
     wait("the log", || std::fs::read_to_string(directory.path().join("log")).unwrap().contains(told).then_some(()));

@@ -1,4 +1,4 @@
-//! `upbeat bench smoothness`: the shape of what it prints. `timed/smoothness.rs` judges the figures.
+//! `upbeat bench smoothness`: the shape of its output. `timed/smoothness.rs` judges the figures.
 
 use std::process::Command;
 
@@ -24,7 +24,7 @@ fn every_frame_of_every_policy_is_shown_or_counted_as_discarded() {
     let policies: Vec<&str> = runs.iter().map(|run| run["policy"].as_str().unwrap()).collect();
     assert_eq!(policies, ["vsync-3", "ahead-5", "ahead-4+run-ahead-2"]);
     for run in runs {
-        // A late frame gives way to the next one; a busy host makes frames late.
+        // A late frame may be superseded by the next frame, and a busy host makes frames late.
         let count = |name: &str| run[name].as_u64().unwrap();
         assert_eq!(count("frames") + count("discarded"), FRAMES, "{run}");
         assert!(run["drop_reduction"].is_number() && run["simulated_drop_reduction"].is_number());

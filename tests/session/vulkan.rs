@@ -1,24 +1,25 @@
-//! Programs of Vulkan, drawn by the CPU, with the layer in `examples/vulkan`: each frame is bound to a refresh, and what they ask of
-//! `VK_GOOGLE_display_timing` is answered.
+//! Vulkan programs on a CPU driver, with the layer in `examples/vulkan`: each frame is bound to a refresh, and the
+//! calls of `VK_GOOGLE_display_timing` are answered.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::session::{Session, wait};
 
-/// Mesa's driver that draws with the CPU.
+/// Mesa's CPU driver for Vulkan.
 const LAVAPIPE: &str = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
 pub const FRAMES: u32 = 120;
-/// One refresh at 60 Hz.
+/// A refresh at 60 Hz, in nanoseconds.
 const REFRESH: u32 = 16_666_667;
 
-/// What is needed, and where it is.
+/// A temporary directory with the built layer and sample.
 struct Built {
     directory: tempfile::TempDir,
 }
 
 impl Built {
-    /// The layer and the sample, built by the system's tools; `None` where those are missing (`./up test` installs them).
+    /// Builds the layer and the sample with the system's tools; `None` if tools are missing (`./up test` installs
+    /// them).
     fn build() -> Option<Built> {
         let has = |program: &str| {
             let mut command = Command::new(program);
@@ -51,7 +52,7 @@ impl Built {
         self.directory.path().join(name)
     }
 
-    /// Runs a program in a session to its end, with or without the layer: what it and the layer say.
+    /// Runs a program in a session until it ends, with or without the layer; returns its output and the layer's.
     fn run(&self, session: &Session, has_layer: bool, program: &Path, arguments: &[&str]) -> String {
         let output = Command::new(program)
             .args(arguments)
@@ -70,7 +71,7 @@ impl Built {
     }
 }
 
-/// The numbers of a line that begins so.
+/// The numbers of the line that begins with `start`.
 fn numbers(said: &str, start: &str) -> Vec<u32> {
     let line = said.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{said}"));
     line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
@@ -89,26 +90,26 @@ fn a_program_that_knows_nothing_of_us_binds_its_frames_to_refreshes() {
     // "120 presents, 119 bound, 117 seen, 110 of them at their refresh, 1 discarded, 16666667 ns a refresh"
     let [presents, bound, seen, _, _, refresh] = numbers(&said, "upbeat layer: ")[..] else { panic!("{said}") };
     assert_eq!((presents, refresh), (FRAMES, REFRESH), "{said}");
-    // The first is presented before the compositor was asked, and the last few end with the window.
+    // The first frame is presented before the layer knows the timing, and the last few frames end with the window.
     assert!(bound >= FRAMES - 2 && seen > 0, "{said}");
     wait("frames ahead in the log", || {
         std::fs::read_to_string(&log).ok()?.contains(r#""pacing":"ahead""#).then_some(())
     });
     let said = built.run(&session, false, &cube, &["--c", "10"]);
-    assert!(!said.contains("upbeat layer"), "it is not asked for: {said}");
+    assert!(!said.contains("upbeat layer"), "the layer is disabled: {said}");
 }
 
 /// Counts of a program that uses `VK_GOOGLE_display_timing`, of [`FRAMES`] frames.
 pub struct Timed {
-    /// Frames drawn for a predicted moment.
+    /// Frames drawn for a predicted time.
     pub predicted: u32,
-    /// Frames of which the program was told when they were seen.
+    /// Frames whose presentation time the program received.
     pub told: u32,
-    /// Frames seen two refreshes after the one before, as the program wished.
+    /// Frames presented two refreshes after the frame before, as the program asked.
     pub apart: u32,
 }
 
-/// Runs the program with the layer and without it; `None` where it cannot be built.
+/// Runs the program with the layer and without it; `None` if it cannot be built.
 pub fn timed() -> Option<Timed> {
     let built = Built::build()?;
     let costs = built.path("costs.csv");
@@ -135,7 +136,7 @@ fn a_program_is_told_when_its_frames_are_seen_and_may_wish_when() {
     assert!(predicted >= FRAMES - 2 && told > 0 && apart <= told, "{predicted} {told} {apart}");
 }
 
-/// Where a program is.
+/// Path of a program, searched in `PATH`.
 fn which(name: &str) -> Result<PathBuf, std::env::VarError> {
     let path = std::env::var("PATH")?;
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.exists());

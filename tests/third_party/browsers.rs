@@ -1,5 +1,5 @@
-//! Chromium and Firefox: a page is typed into, a list drops down and is chosen from, something is dragged and dropped. What
-//! came of it stands in the page's title, and so in the list of windows.
+//! Chromium and Firefox: typing into a field, choosing from a list, drag and drop. The page writes the results into its
+//! title, so the list of windows shows them.
 
 use std::cell::Cell;
 
@@ -9,13 +9,12 @@ use super::OUTPUT;
 use super::session::{Session, installed};
 
 const TYPED: &str = "time";
-/// Places in the page, which fills the screen.
-/// The field.
+// Places in the page, which fills the screen.
 pub const FIELD: (u32, u32) = (200, 40);
 const LIST: (u32, u32) = (100, 120);
 const THING: (u32, u32) = (80, 550);
 const BASKET: (u32, u32) = (700, 550);
-/// Steps of a drag: browsers look at where it comes by.
+/// Motions of a drag: browsers detect a drag from several motions.
 const STEPS: u32 = 8;
 
 const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>begin</title>
@@ -41,7 +40,7 @@ const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>begin</title>
   tell();
 </script>"#;
 
-/// Pages in Firefox are not kept waiting by questions.
+/// Firefox must not show dialogs in front of the page.
 const FIREFOX_SETTINGS: &str = r#"user_pref("browser.aboutwelcome.enabled", false);
 user_pref("browser.shell.checkDefaultBrowser", false);
 user_pref("datareporting.policy.dataSubmissionEnabled", false);
@@ -69,13 +68,14 @@ fn to(session: &Session, (x, y): (u32, u32)) {
     input(session, &["move", &x.to_string(), &y.to_string()]);
 }
 
-/// Clicks, without a look at what came of it.
+/// Clicks without checking the result.
 pub fn click(session: &Session, at: (u32, u32)) {
     to(session, at);
     ["press", "release"].iter().for_each(|what| input(session, &["button", "left", what]));
 }
 
-/// Drags as a person does: on, until the page says that it saw the drag begin, then come over its target.
+/// Drags as a user does: moves on until the page reports the drag's start, and again until it reports the drag over its
+/// target.
 fn drag(session: &Session, from: (u32, u32), target: (u32, u32)) {
     to(session, from);
     input(session, &["button", "left", "press"]);
@@ -83,7 +83,7 @@ fn drag(session: &Session, from: (u32, u32), target: (u32, u32)) {
         let step = Cell::new(0);
         session.wait(until, || {
             step.set(step.get() + 1);
-            // Along the way, and to and fro at its end.
+            // Move along the way, then back and forth at its end.
             let along = |from: u32, to: u32| from + (to - from) * step.get().min(STEPS) / STEPS;
             to(session, (along(begin.0, end.0) + step.get() % 2, along(begin.1, end.1)));
             titles(session).iter().any(|title| title.contains(until)).then_some(())
@@ -95,7 +95,7 @@ fn drag(session: &Session, from: (u32, u32), target: (u32, u32)) {
     input(session, &["button", "left", "release"]);
 }
 
-/// Opens the page in a browser that is started by `words`.
+/// Opens the page in the browser with the command line from `words`.
 pub fn open(session: &mut Session, words: &impl Fn(&Session, &str) -> Vec<String>) {
     let page = session.path("page.html");
     std::fs::write(&page, PAGE).unwrap();
@@ -105,11 +105,11 @@ pub fn open(session: &mut Session, words: &impl Fn(&Session, &str) -> Vec<String
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     session.spawn_in(&words, &[("HOME", home.to_str().unwrap()), ("MOZ_ENABLE_WAYLAND", "1")]);
     wait_for(session, "typed= chosen=one");
-    // It is there before it answers.
+    // Wait longer, because the page is loaded before it responds to input.
     session.linger();
 }
 
-/// How Chromium is started.
+/// Command line of Chromium.
 pub fn chromium(session: &Session, page: &str) -> Vec<String> {
     let folder = format!("--user-data-dir={}", session.path("chromium").display());
     let mut words = vec!["chromium", "--ozone-platform=wayland", "--disable-gpu", "--no-first-run", "--kiosk"];
@@ -119,7 +119,7 @@ pub fn chromium(session: &Session, page: &str) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// How Firefox is started.
+/// Command line of Firefox; it also writes a profile.
 pub fn firefox(session: &Session, page: &str) -> Vec<String> {
     let profile = session.path("firefox");
     std::fs::create_dir_all(&profile).unwrap();

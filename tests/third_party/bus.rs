@@ -1,4 +1,4 @@
-//! The D-Bus session bus: programs that it starts find a session that the bus was made for, and no other.
+//! The D-Bus session bus: a program that the bus starts finds the bus's own session, and no other session.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,8 +12,8 @@ const PROGRAMS: [(&str, &str); 3] = [
     ("dbus-update-activation-environment", "dbus-bin"),
 ];
 
-/// What a program that the bus starts has for `WAYLAND_DISPLAY`, when a program in a session asks the bus for it; the session
-/// is started by `line`, a line for the shell in which it is called `$SESSION`.
+/// The `WAYLAND_DISPLAY` of a program that the bus starts for a program in a session. `line` is the shell line that
+/// starts the session, as `$SESSION`.
 fn display_of_a_service(line: &str) -> Option<String> {
     if !PROGRAMS.iter().all(|(program, package)| installed(program, package)) {
         return None;
@@ -25,7 +25,7 @@ fn display_of_a_service(line: &str) -> Option<String> {
     let services = path("data/dbus-1/services");
     fs::create_dir_all(&services).unwrap();
     let (found, begun) = (path("found"), path("begun"));
-    // Renamed when it is written, for whoever waits for it.
+    // Written under another name and renamed, so that a reader never finds a partial file.
     let service = format!(
         "#!/bin/sh\nprintf '%s' \"${{WAYLAND_DISPLAY-none}}\" >{begun}; mv {begun} {found}\n",
         begun = begun.display(),
@@ -70,7 +70,7 @@ fn program_that_the_bus_starts_finds_the_session_that_the_bus_was_made_for() {
 
 #[test]
 fn bus_of_another_session_is_left_as_it_is() {
-    // As in a terminal of a desktop.
+    // The session is started in a terminal of another desktop, with that desktop's bus.
     let Some(found) = display_of_a_service("exec dbus-run-session -- sh -c '$SESSION; true'") else { return };
     assert_eq!(found, "none");
 }

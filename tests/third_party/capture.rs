@@ -1,4 +1,4 @@
-//! Programs that take pictures: grim of what slurp was shown, wf-recorder, wayvnc.
+//! Programs that capture the screen: grim with a region from slurp, wf-recorder, wayvnc.
 
 use std::cell::RefCell;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::OUTPUT;
 use crate::session::{Session, installed};
 use crate::vnc::Vnc;
 
-/// Frames of a film that never stands still, at the least.
+/// Fewest frames of a film in which something always moves.
 const LEAST_FRAMES: usize = 20;
 
 #[test]
@@ -18,7 +18,7 @@ fn grim_takes_what_slurp_was_shown() {
         return;
     }
     let mut session = Session::start("slurp", OUTPUT, None);
-    // Its veil takes the pointer from the moment it is on the screen.
+    // Wait for its overlay, which takes the pointer from the moment it is on screen.
     session.spawn(&["slurp", "-b", "#336699ff"]);
     let everything = OUTPUT.0 as usize * OUTPUT.1 as usize;
     session.wait_for_picture("veil", |picture| picture.count(0x0033_6699) == everything);
@@ -48,13 +48,13 @@ fn wf_recorder_begins_on_a_still_screen_and_its_frames_are_in_order() {
     let mut session = Session::start("wf-recorder", OUTPUT, None);
     let film = session.path("film.mkv");
     let film = film.to_str().unwrap();
-    // Nothing moves yet.
+    // Start on a still screen.
     session.spawn_quietly(&["wf-recorder", "-c", "libx264rgb", "-p", "preset=ultrafast", "-f", film]);
     session.wait("the first frame", || std::fs::metadata(film).is_ok().then_some(()));
     session.spawn_quietly(&["weston-simple-shm"]);
     let select = ["-v", "quiet", "-select_streams", "v:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0"];
     let times = || -> Vec<f64> {
-        // A file that is still written has no index, and maybe half a packet at its end.
+        // An unfinished file has no index, and maybe half a packet at its end.
         let output = Command::new("ffprobe").args(select).arg(film).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         said.lines().filter_map(|line| line.trim_matches(',').parse().ok()).collect()
@@ -82,7 +82,7 @@ fn wayvnc_shows_the_screen_and_a_click_through_it_arrives() {
     session.spawn(&["wayvnc", &config, "127.0.0.1", &port.to_string()]);
     let vnc = session.wait("wayvnc", || Vnc::connect(port));
     assert_eq!((u32::from(vnc.size.0), u32::from(vnc.size.1)), OUTPUT);
-    // A window comes by and by.
+    // Compare repeatedly, because the opening animation takes a while.
     let vnc = RefCell::new(vnc);
     session.wait_for_picture("seen", |picture| {
         picture.content() > 100_000 && picture.differs_from(&vnc.borrow_mut().picture()) == 0
@@ -100,7 +100,7 @@ fn wayvnc_shows_the_screen_and_a_click_through_it_arrives() {
     session.end();
 }
 
-/// A port that nobody listens on.
+/// An unused TCP port.
 fn free_port() -> u16 {
     std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
 }

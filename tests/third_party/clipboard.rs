@@ -1,14 +1,14 @@
-//! What is copied and pasted without a window: wl-clipboard.
+//! Copy and paste without a window: wl-clipboard.
 
 use rustix::process::Signal;
 
 use super::OUTPUT;
 use super::session::{Session, installed};
 
-/// More than a pipe takes, many times over.
+/// Bytes; far more than a pipe holds.
 const LARGE: usize = 10_000_000;
 
-/// Copies what a file holds; it is there until the program is ended, as `sh`.
+/// Copies `text`. The selection exists until the program, listed as `sh`, ends.
 fn copy(session: &mut Session, options: &str, text: &str) {
     let path = session.path("copied");
     std::fs::write(&path, text).unwrap();
@@ -16,12 +16,12 @@ fn copy(session: &mut Session, options: &str, text: &str) {
     session.spawn_quietly(&["sh", "-c", &script]);
 }
 
-/// Waits until this is pasted.
+/// Waits until `text` can be pasted.
 #[track_caller]
 fn pasted(session: &Session, options: &[&str], text: &str) {
     let words = [&["wl-paste", "--no-newline", "--type", "text/plain"], options].concat();
     let is_there = || session.succeeds(&words).then(|| session.run(&words)).filter(|pasted| pasted == text).map(drop);
-    session.wait("what was copied", is_there);
+    session.wait("the copied text", is_there);
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn ten_megabytes_go_through_and_a_source_that_is_killed_leaves_nothing() {
         (0_u32..).flat_map(|number| format!("{number}\n").into_bytes()).map(char::from).take(LARGE).collect();
     copy(&mut session, "", &large);
     pasted(&session, &[], &large);
-    assert!(!session.succeeds(&["wl-paste", "--primary"]), "the other selection is another");
+    assert!(!session.succeeds(&["wl-paste", "--primary"]), "the primary selection must be empty");
     session.signal("sh", Signal::KILL);
     session.wait("an empty clipboard", || (!session.succeeds(&["wl-paste", "--list-types"])).then_some(()));
     session.still_runs();
@@ -56,14 +56,15 @@ fn the_primary_selection_is_another_and_whoever_watches_hears_of_each() {
     };
     copy(&mut session, "--primary", "selected");
     pasted(&session, &["--primary"], "selected");
-    assert!(!session.succeeds(&["wl-paste"]), "nothing was copied");
+    assert!(!session.succeeds(&["wl-paste"]), "the clipboard must be empty");
     copy(&mut session, "", "first");
     session.wait("the first", || heard("first"));
     pasted(&session, &["--primary"], "selected");
-    // It stays behind, and would keep the pipes of a command that is waited for.
+    // Redirect the output, because wl-copy stays in the background and would keep the pipes open that the test waits
+    // for.
     session.run(&["sh", "-c", "exec wl-copy --type text/plain second > /dev/null 2>&1"]);
     session.wait("the second", || heard("second"));
-    assert_eq!(heard("selected"), None, "the primary selection is not watched");
+    assert_eq!(heard("selected"), None, "the primary selection must not be watched");
     session.run(&["wl-copy", "--clear"]);
     session.wait("an empty clipboard", || (!session.succeeds(&["wl-paste", "--list-types"])).then_some(()));
     session.end();

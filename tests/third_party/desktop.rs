@@ -1,5 +1,5 @@
-//! What a desktop is made of beside windows: bars, wallpapers, launchers, notifications, and programs that arrange outputs.
-//! Each is asked to do what it is for, and that is looked for.
+//! Desktop programs without ordinary windows: bars, wallpapers, launchers, notifications, and output configuration.
+//! Each test uses a program's main function and checks the effect.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::session::{Session, installed};
 use super::{OUTPUT, Picture};
 
-/// How high the bar is.
+/// Height of the bar, in pixels.
 const BAR: u32 = 30;
-/// The name of the output.
+/// Name of the output.
 const NAME: &str = "HEADLESS-1";
 
-/// Starts a session if all of these are there, each with its Debian package.
+/// Starts a session if all of these programs, each with its Debian package, are installed.
 fn begin(name: &str, programs: &[(&str, &str)]) -> Option<Session> {
     let tools = [("grim", "grim"), ("wtype", "wtype")];
     let are_there = tools.iter().chain(programs).all(|(program, package)| installed(program, package));
@@ -24,14 +24,14 @@ fn answer(session: &Session, what: &str) -> Value {
     serde_json::from_str(&session.message(&[what])).unwrap()
 }
 
-/// The size of the only window.
+/// Size of the only window.
 fn size(session: &Session) -> Option<(u64, u64)> {
     let answer = answer(session, "windows");
     let geometry = answer["windows"].get(0)?["geometry"].clone();
     Some((geometry["width"].as_u64()?, geometry["height"].as_u64()?))
 }
 
-/// Writes a file for a program to read.
+/// Writes a configuration file for a program; returns its path.
 fn write(session: &Session, name: &str, text: &str) -> String {
     let path = session.path(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -51,7 +51,7 @@ fn waybar_takes_its_zone_and_lists_windows() {
     session.spawn(&["foot", "--maximized", "--title=the listed window", "cat"]);
     session.wait("a window", || size(&session));
     session.spawn(&["waybar", "--config", &config, "--style", &style]);
-    // A terminal snaps to its grid of letters.
+    // Allow a margin, because a terminal's size is a multiple of its character cell.
     let beside = |(width, height): &(u64, u64)| {
         *width > u64::from(OUTPUT.0) - 40
             && *height <= u64::from(OUTPUT.1 - BAR)
@@ -62,7 +62,7 @@ fn waybar_takes_its_zone_and_lists_windows() {
     session.linger();
     session.still_runs();
     session.picture("bar");
-    // What is clicked in the list is what the bar was told to do with it.
+    // A click on an entry of the list does the configured action, which is to close the window.
     session.click(60, BAR / 2);
     session.wait("no window", || answer(&session, "windows")["windows"].as_array()?.is_empty().then_some(()));
     session.end();
@@ -73,7 +73,7 @@ fn waybar_shows_what_a_script_hears_of_the_session() {
     let programs = [("waybar", "waybar"), ("foot", "foot"), ("python3", "python3")];
     let Some(mut session) = begin("waybar-events", &programs) else { return };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/events/waybar.py");
-    // As examples/events/waybar.jsonc has it.
+    // The same configuration as in examples/events/waybar.jsonc.
     let bar = format!(
         r#"{{"layer": "top", "height": {BAR}, "modules-left": ["custom/upbeat"],
             "custom/upbeat": {{"exec": "'{script}'", "return-type": "json"}}}}"#
@@ -112,7 +112,7 @@ fn swaybg_lies_below_everything_and_fills_the_screen() {
     session.end();
 }
 
-/// A launcher is typed into, and starts the program that it finds.
+/// Types into a launcher, which starts the program that it finds.
 fn launches(name: &str, package: &str, command: &[&str], more: &[(&str, &str)]) {
     let Some(mut session) = begin(name, &[(command[0], package)]) else { return };
     let started = session.path("started");
@@ -131,8 +131,8 @@ fn launches(name: &str, package: &str, command: &[&str], more: &[(&str, &str)]) 
     session.linger();
     session.picture("typed");
     session.message(&["input", "key", "enter"]);
-    session.wait("the program that it starts", || started.exists().then_some(()));
-    // Its work is done, and it may leave unread what it is told last.
+    session.wait("the started program", || started.exists().then_some(()));
+    // The launcher exits, and may leave its last events unread.
     session.left();
     session.end();
 }
@@ -156,23 +156,23 @@ fn mako_shows_a_notification() {
         ("dbus-send", "dbus-bin"),
     ];
     let Some(mut session) = begin("mako", &programs) else { return };
-    // The bus would start one of its own for whoever asks before this one has its name there.
+    // Wait until mako owns the name, because for an earlier request the bus would start a second mako.
     let script = "mako --background-color '#00ff00ff' & echo $! > $XDG_RUNTIME_DIR/mako; \
                   until dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner \
                   string:org.freedesktop.Notifications | grep -q true; do sleep 0.1; done; \
                   notify-send --expire-time 60000 tick 'the next beat'; wait; true";
     session.spawn(&["dbus-run-session", "--", "sh", "-c", script]);
     let shown = session.wait_for_picture("notification", |picture| picture.count(0x0000_ff00) > 5_000);
-    assert!(shown.content() < (OUTPUT.0 * OUTPUT.1 / 4) as usize, "it is small");
+    assert!(shown.content() < (OUTPUT.0 * OUTPUT.1 / 4) as usize, "the notification is small");
     session.still_runs();
-    // The bus goes with it.
+    // The bus ends with mako.
     let process = std::fs::read_to_string(session.path("mako")).unwrap();
     session.run(&["kill", process.trim()]);
     session.left();
     session.end();
 }
 
-/// What the session says of its output, or nothing where that is taken out of the layout.
+/// The output's mode, geometry and scale; `None` if the output is disabled.
 fn output(session: &Session) -> Option<(String, Value, f64)> {
     let answer = answer(session, "outputs");
     let output = answer["outputs"].get(0)?.clone();
@@ -195,10 +195,10 @@ fn wlr_randr_sets_mode_scale_and_place_and_takes_the_output_out_and_back() {
     randr(&["--output", NAME, "--off"]);
     session.wait("the output to go", || output(&session).is_none().then_some(()));
     randr(&["--output", NAME, "--on"]);
-    // It asks for its own idea of place and scale then.
+    // With `--on`, wlr-randr sets a position and scale of its own.
     let before =
-        session.wait("it to come back", || output(&session).filter(|(mode, ..)| mode.starts_with("800x600@50")));
-    // What cannot be is refused with a reason, and changes nothing.
+        session.wait("the output to return", || output(&session).filter(|(mode, ..)| mode.starts_with("800x600@50")));
+    // An impossible scale is refused with a reason, and changes nothing.
     assert!(!session.succeeds(&["wlr-randr", "--output", NAME, "--transform", "90", "--scale", "30"]));
     assert_eq!(output(&session), Some(before));
     let log = std::fs::read_to_string(session.log("compositor")).unwrap();
@@ -206,13 +206,13 @@ fn wlr_randr_sets_mode_scale_and_place_and_takes_the_output_out_and_back() {
     session.end();
 }
 
-/// The quarters of a wallpaper: top left, top right, bottom left, bottom right.
+/// Colours of the wallpaper's quarters: top left, top right, bottom left, bottom right.
 const QUARTERS: [u32; 4] = [0x00ff_0000, 0x0000_ff00, 0x0000_00ff, 0x00ff_ffff];
 
-/// Width and height of the picture, in pixels.
+/// Width and height of the image, in pixels.
 const SIDE: usize = 64;
 
-/// A picture that is the same upside down nowhere.
+/// Writes an asymmetric image, so that a flip or rotation would be noticed.
 fn wallpaper(session: &Session) -> String {
     let path = session.path("wallpaper.png");
     let mut encoder = png::Encoder::new(std::fs::File::create(&path).unwrap(), SIDE as u32, SIDE as u32);
@@ -233,7 +233,7 @@ fn wlr_randr_turns_an_output_and_grim_sees_it_upright() {
         session.run(&["wlr-randr", "--output", NAME, "--transform", transform]);
         let is_high = transform.ends_with("90") || transform.ends_with("270");
         let (width, height) = if is_high { (height, width) } else { (width, height) };
-        // It is stretched, and its quarters shade into each other.
+        // Sample the centre of each quarter, because the stretched quarters blend at their edges.
         let (left, top, right, bottom) = (width / 4, height / 4, width * 3 / 4, height * 3 / 4);
         let corners = [(left, top), (right, top), (left, bottom), (right, bottom)];
         session.wait_for_picture(&format!("turned-{transform}"), |picture| {

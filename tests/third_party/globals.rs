@@ -1,12 +1,13 @@
-//! What `wayland-info` lists, against a file for each backend: a global that appears, vanishes or changes its version is seen
-//! here. `UPDATE_EXPECT=1 cargo test --test third_party globals` writes the files anew; they have one global in a line, sorted.
+//! Compares the output of `wayland-info` with a file for each backend, so that a global that appears, vanishes or
+//! changes its version is noticed. `UPDATE_EXPECT=1 cargo test --test third_party globals` rewrites the files: one
+//! global a line, sorted.
 
 use std::path::Path;
 
 use super::OUTPUT;
 use super::session::{Parent, Session, installed};
 
-/// Drawn by the CPU: what a GPU adds is not the backend's.
+/// A CPU renderer, because a GPU adds globals that do not belong to the backend.
 const RENDERER: &str = "pixman";
 
 /// "interface version" of each global, sorted.
@@ -16,7 +17,7 @@ fn listed(text: &str) -> String {
     globals.join("\n") + "\n"
 }
 
-/// From a line like `interface: 'wl_shm',  version:  1, name:  3`.
+/// Parses a line like `interface: 'wl_shm',  version:  1, name:  3`.
 fn global(line: &str) -> Option<String> {
     let (name, rest) = line.strip_prefix("interface: '")?.split_once('\'')?;
     let version = rest.split_once("version:")?.1.split(',').next()?.trim();

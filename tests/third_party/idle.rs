@@ -1,11 +1,11 @@
-//! Who waits until nobody does anything, who keeps the screen on, and who makes the night warmer: swayidle, mpv, wlsunset.
+//! Idle notifications, idle inhibitors and gamma control: swayidle, mpv, wlsunset.
 
 use std::path::Path;
 
 use super::OUTPUT;
 use super::session::{Session, installed};
 
-/// What a command of swayidle's appends its word to.
+/// A command for swayidle that appends `word` to a file.
 fn says(word: &str, path: &Path) -> String {
     format!("echo {word} >> {}", path.display())
 }
@@ -53,7 +53,7 @@ fn a_film_keeps_the_screen_on_until_it_is_paused() {
     session.spawn(&["swayidle", "-w", "-C", "/dev/null", "timeout", "1", &says("idle", &heard)]);
     session.wait("swayidle", || session.traffic("swayidle").contains("get_idle_notification").then_some(()));
     session.linger();
-    assert_eq!(lines(&heard), [""; 0], "nobody did anything for longer than a second, but a film plays");
+    assert_eq!(lines(&heard), [""; 0], "a playing film must inhibit idle");
     session.message(&["input", "key", "space"]);
     session.wait("a word", || (!lines(&heard).is_empty()).then_some(()));
     session.still_runs();

@@ -1,20 +1,19 @@
-//! The pointer, the wheel and keys reach programs as they are: windowed, maximised and fullscreen.
+//! Pointer, wheel and key events reach windowed, maximised and fullscreen programs unchanged.
 //!
-//! What reached a program stands in its own record of the protocol. Most of them draw all the time meanwhile.
+//! The tests read each program's own protocol log. Most of the programs draw all the time meanwhile.
 
 use super::OUTPUT;
 use super::session::{Session, installed};
 
-/// What a window is to cover.
+/// Part of the output that a window covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Covers {
-    /// Less than the output.
+    /// A floating window, smaller than the output.
     Part,
-    /// All of it: it is maximised or fullscreen.
+    /// The whole output: the window is maximised or fullscreen.
     All,
 }
 
-/// The window's rectangle, once there is one.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     x: i64,
@@ -24,7 +23,7 @@ struct Window {
 }
 
 impl Window {
-    /// The only window, if it can be seen and has the keyboard.
+    /// The only window, if it is visible and focused.
     fn of(session: &Session) -> Option<Self> {
         let answer: serde_json::Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
         let window =
@@ -40,7 +39,7 @@ impl Window {
     }
 }
 
-/// Points at, scrolls over and types to a program. `key`: what makes it as large as it is to be, where no argument does.
+/// Sends motion, scroll and key events to a program. `key`: the shortcut for the wanted size, if no argument sets it.
 #[track_caller]
 fn reaches(name: &str, package: &str, command: &[&str], covers: Covers, key: Option<&str>) {
     if !installed(command[0], package) {

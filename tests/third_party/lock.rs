@@ -5,9 +5,9 @@ use rustix::process::{Pid, Signal};
 use super::OUTPUT;
 use super::session::{Session, installed};
 
-/// Of what swaylock shows.
+/// Colour of swaylock's screen.
 const BLUE: u32 = 0x0000_00ff;
-/// Of what is said where a locker died.
+/// Rough number of pixels of the text that is shown after a locker died.
 const SAID: usize = 500;
 
 #[test]
@@ -22,7 +22,7 @@ fn swaylock_locks_is_killed_and_another_one_unlocks() {
     for round in 1..=2 {
         session.spawn(&["swaylock", "--color", "0000ff", "--no-unlock-indicator"]);
         session.wait("locked", || session.traffic("swaylock").contains(".locked()").then_some(()));
-        // Of whatever is taken from that moment on.
+        // Every capture after `locked` shows only the lock screen.
         let picture = session.picture(&format!("locked-{round}"));
         assert_eq!(picture.count(BLUE), everything);
         session.type_text("not the password");
@@ -30,20 +30,20 @@ fn swaylock_locks_is_killed_and_another_one_unlocks() {
         assert_eq!(session.picture("still").count(BLUE), everything);
         if round == 1 {
             session.signal("swaylock", Signal::KILL);
-            // Whatever foot does is not seen: there are words on black.
+            // The windows stay hidden: the screen is black with some text.
             let picture = session.wait_for_picture("killed", |picture| picture.count(BLUE) == 0);
             let black = picture.count(0);
             assert!(black + 40 * SAID > everything && black + SAID < everything, "{black} of {everything} are black");
         }
     }
-    // Its way to say that somebody else found out that it is the right person.
+    // SIGUSR1 makes swaylock unlock, for authentication by another program.
     session.signal("swaylock", Signal::USR1);
     session.wait_for_picture("again", |picture| picture.count(BLUE) == 0 && picture.content() > everything / 10);
     session.still_runs();
     session.end();
 }
 
-/// The processes of swaylock in this session.
+/// Process ids of swaylock in this session.
 fn lockers(session: &Session) -> Vec<Pid> {
     let folder = session.path("");
     let folder = folder.to_string_lossy().into_owned();
@@ -65,15 +65,15 @@ fn the_locker_of_the_shortcut_keeps_the_process_that_checks_passwords() {
     }
     let session = Session::start("lock-key", OUTPUT, None);
     session.message(&["input", "key", "Super+Alt+l"]);
-    // What was started is done when these two are there: one draws, the other asks for nothing but passwords.
-    session.wait("two of them", || (lockers(&session).len() == 2).then_some(()));
+    // swaylock has two processes once it is up: a process that draws, and a process that only checks passwords.
+    session.wait("two swaylock processes", || (lockers(&session).len() == 2).then_some(()));
     std::thread::sleep(std::time::Duration::from_secs(1));
     assert_eq!(lockers(&session).len(), 2);
     session.type_text("wrong");
     session.message(&["input", "key", "Return"]);
     std::thread::sleep(std::time::Duration::from_secs(1));
     let left = lockers(&session);
-    assert_eq!(left.len(), 2, "a wrong password is answered, and another may be tried");
+    assert_eq!(left.len(), 2, "after a wrong password both processes must run");
     left.into_iter().for_each(|process| _ = rustix::process::kill_process(process, Signal::KILL));
     session.end();
 }

@@ -1,9 +1,9 @@
-//! Programs that others wrote, unmodified, each in a session of its own, headless or in a window of another compositor:
-//! they are clicked into and typed into, grim takes pictures, and nobody may hear of a protocol error.
+//! Unmodified third-party programs, each in a session of its own, headless or nested in another compositor. The tests
+//! click and type into them and capture the screen with grim. No program may get a protocol error.
 //!
-//! Each runs for a few seconds; `UPBEAT_THIRD_PARTY_SECONDS=60` makes it a minute. Pictures and the programs' protocol
-//! traffic are left in `target/tmp/third_party`. A program that is not installed is skipped with the name of its Debian
-//! package, unless `CI=true`.
+//! Each program runs for a few seconds; `UPBEAT_THIRD_PARTY_SECONDS=60` makes it a minute. Pictures and the programs'
+//! protocol logs are left in `target/tmp/third_party`. A program that is not installed is skipped with the name of its
+//! Debian package, unless `CI=true`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
@@ -31,36 +31,34 @@ mod x11;
 use picture::Picture;
 use session::{Parent, Session, installed};
 
-/// The output's size, and what the window is found in: windows are placed in its middle.
+/// The output's size. Windows are centred in it, so a click at its centre hits them.
 const OUTPUT: (u32, u32) = (1024, 768);
-/// What is typed, and where typing is expected to be seen.
 const TEXT: &str = "keeping time";
-/// Pixels that typing a line changes at least: two letters.
+/// Fewest pixels that typing a line changes: two letters.
 const TYPED_PIXELS: usize = 60;
 
-/// What a program's window is expected to look like.
+/// Expected look of a program's window.
 #[derive(Clone, Copy)]
 struct Expectation {
-    /// It shows at least this many pixels.
+    /// Fewest pixels that are not background.
     pixels: usize,
-    /// Of at least this many colours.
+    /// Fewest colours besides the background.
     colours: usize,
-    /// What typing does to it.
     typing: Typing,
 }
 
-/// What is expected of a program that is typed into.
+/// Expected reaction of a program to typing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Typing {
-    /// Nothing that can be seen.
+    /// The window shows no reaction.
     Ignored,
-    /// It shows the text.
     Echoes,
-    /// It leaves: wtype's own keymap starts at the code that is Escape elsewhere, and these look at codes alone.
+    /// The program exits, because wtype's keymap begins with the key code that is Escape elsewhere, and the program
+    /// checks only the code.
     Leaves,
 }
 
-/// Runs a program of a Debian package until it was seen, clicked, typed into and looked at again.
+/// Runs a program of a Debian package: captures its window, clicks, types, and captures again.
 fn run(name: &str, renderer: Option<&str>, package: &str, command: &[&str], expected: Expectation) {
     let tools = [("grim", "grim"), ("wtype", "wtype"), (command[0], package)];
     if !tools.iter().all(|(program, package)| installed(program, package)) {
@@ -69,7 +67,7 @@ fn run(name: &str, renderer: Option<&str>, package: &str, command: &[&str], expe
     try_out(Session::start(name, OUTPUT, renderer), command, expected);
 }
 
-/// The same in a session in a window of another compositor.
+/// Does the same in a session that is nested in another compositor.
 fn run_nested(parent: Parent, name: &str, package: &str, command: &[&str], expected: Expectation) {
     let outer = match parent {
         Parent::Weston => ("weston", "weston"),
@@ -108,7 +106,7 @@ fn try_out(mut session: Session, command: &[&str], expected: Expectation) {
     session.end();
 }
 
-/// Pixels of a square window.
+/// Area of a square window, in pixels.
 const fn square(side: usize) -> usize {
     side * side
 }
@@ -131,7 +129,7 @@ runs! {
     weston_simple_egl: "weston", ["weston-simple-egl"], 10_000, 3, Leaves;
     weston_simple_damage: "weston", ["weston-simple-damage"], square(200), 2, Ignored;
     weston_subsurfaces: "weston", ["weston-subsurfaces"], 30_000, 20, Ignored;
-    // Its flower is a random one, with thin petals now and then.
+    // Few pixels, because the flower is random and sometimes has thin petals.
     weston_flower: "weston", ["weston-flower"], 1_000, 3, Ignored;
     weston_presentation_feedback: "weston", ["weston-presentation-shm", "-f"], square(200), 3, Ignored;
     weston_presentation_idle: "weston", ["weston-presentation-shm", "-i"], square(200), 3, Ignored;
@@ -169,7 +167,8 @@ runs_nested! {
     weston_simple_shm_in_upbeat: Upbeat, "weston", ["weston-simple-shm"], square(200), 8, Leaves;
 }
 
-/// Mesa draws the next frame, then waits for the callback of the last: the callback only lets it go.
+/// Mesa draws the next frame before it waits for the last frame's callback: the callback only releases a finished
+/// frame.
 #[test]
 #[cfg_attr(
     debug_assertions,
@@ -186,7 +185,7 @@ fn weston_simple_egl_is_seen_to_be_gated() {
     session.end();
 }
 
-/// How many windows are open.
+/// Number of open windows.
 fn windows(session: &Session) -> usize {
     let answer: serde_json::Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
     answer["windows"].as_array().map_or(0, Vec::len)
@@ -210,14 +209,14 @@ fn several_of_them_share_a_screen() {
     let commands = [["weston-simple-egl"].as_slice(), &["weston-flower"], &["weston-simple-shm"], &["foot", "cat"]];
     for (before_it, command) in commands.into_iter().enumerate() {
         session.spawn(command);
-        // What the others show moves: only the session knows that there is one more.
+        // Ask the session, because the other windows move, so that the screen does not show whether a window was added.
         session.wait("its window", || (windows(&session) > before_it).then_some(()));
         let before = seen.as_ref().map_or(0, Picture::content);
         seen = Some(session.wait_for_picture("first", |picture| picture.content() >= before.max(1)));
     }
-    let seen = seen.expect("four programs were seen");
-    // The newest has the keyboard. Where the others lie is not for this test to know: a click might reach one that
-    // leaves at the first key.
+    let seen = seen.expect("the pictures of four programs");
+    // Type without a click: the newest window has the keyboard focus, and a click might hit another program that exits
+    // at its first key.
     session.type_text(TEXT);
     session.linger();
     session.still_runs();

@@ -1,4 +1,4 @@
-//! Pictures that grim took.
+//! Screen captures by grim.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// From a binary PPM, as `grim -t ppm` writes it. `empty`: a picture without windows.
+    /// Parses a binary PPM from `grim -t ppm`. `empty`: a capture without windows, for the background colour.
     pub fn from_ppm(bytes: &[u8], empty: Option<&Picture>) -> Self {
         let mut fields = bytes.splitn(4, |byte| byte.is_ascii_whitespace());
         let mut field = || std::str::from_utf8(fields.next().unwrap()).unwrap();
@@ -27,48 +27,48 @@ impl Picture {
         Picture { background, pixels, width }
     }
 
-    /// Width and height.
     pub fn size(&self) -> (usize, usize) {
         (self.width, self.pixels.len() / self.width.max(1))
     }
 
-    /// A pixel, `XRGB8888`.
+    /// A pixel as `XRGB8888`.
     pub fn at(&self, (x, y): (usize, usize)) -> u32 {
         let [red, green, blue] = self.pixels[y * self.width + x];
         u32::from_be_bytes([0, red, green, blue])
     }
 
-    /// Pixels that are not background.
+    /// Number of pixels that are not background.
     pub fn content(&self) -> usize {
         self.pixels.iter().filter(|pixel| **pixel != self.background).count()
     }
 
-    /// Different colours, the background left aside.
+    /// Number of colours without the background.
     pub fn colours(&self) -> usize {
         let mut colours: HashSet<_> = self.pixels.iter().collect();
         colours.remove(&self.background);
         colours.len()
     }
 
-    /// Pixels of one colour, `XRGB8888`.
+    /// Number of pixels of this colour (`XRGB8888`).
     pub fn count(&self, colour: u32) -> usize {
         let [_, red, green, blue] = colour.to_be_bytes();
         self.pixels.iter().filter(|pixel| **pixel == [red, green, blue]).count()
     }
 
-    /// Pixels that differ from others, `XRGB8888` from the top left.
+    /// Number of pixels that differ from `others` (`XRGB8888`, row by row).
     pub fn differs_from(&self, others: &[u32]) -> usize {
         let is_other = |(pixel, other): &(&[u8; 3], &u32)| **pixel != other.to_be_bytes()[1..];
         self.pixels.iter().zip(others).filter(is_other).count()
     }
 
-    /// Pixels that differ.
+    /// Number of pixels that differ.
     pub fn differs(&self, other: &Picture) -> usize {
         self.pixels.iter().zip(&other.pixels).filter(|(a, b)| a != b).count()
     }
 }
 
-/// The colour of an empty screen. Any single pixel may belong to a cursor.
+/// The background colour of an empty screen. It is the most frequent colour, because any single pixel may belong to a
+/// cursor.
 fn most_frequent(pixels: &[Colour]) -> Colour {
     let mut counts: HashMap<Colour, usize> = HashMap::new();
     for pixel in pixels {
@@ -77,7 +77,7 @@ fn most_frequent(pixels: &[Colour]) -> Colour {
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(colour, _)| colour).unwrap()
 }
 
-/// A picture as grim writes it.
+/// A binary PPM, as grim writes it.
 fn ppm(width: usize, pixels: &[Colour]) -> Vec<u8> {
     let header = format!("P6\n{width} {}\n255\n", pixels.len() / width);
     [header.as_bytes(), &pixels.concat()].concat()
@@ -90,5 +90,5 @@ fn cursor_in_the_corner_is_not_taken_for_the_background() {
     assert_eq!((empty.content(), empty.colours()), (3, 1));
     let full =
         Picture::from_ppm(&ppm(4, &[cursor, window, window, window, window, window, window, screen]), Some(&empty));
-    assert_eq!((full.content(), full.colours()), (7, 2), "the background is that of the empty screen");
+    assert_eq!((full.content(), full.colours()), (7, 2), "the background colour must come from the empty screen");
 }

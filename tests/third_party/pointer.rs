@@ -1,4 +1,4 @@
-//! A virtual pointer of our own.
+//! A client with a virtual pointer.
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -9,7 +9,7 @@ use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle};
 use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1;
 use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_v1::ZwlrVirtualPointerV1;
 
-/// The left button, as evdev numbers it.
+/// The evdev code of the left button.
 const BUTTON_LEFT: u32 = 0x110;
 
 pub struct Pointer {
@@ -18,11 +18,10 @@ pub struct Pointer {
     extent: (u32, u32),
 }
 
-/// It is told nothing of interest.
 struct Deaf;
 
 impl Pointer {
-    /// A pointer on the session at `socket`, whose outputs cover `extent`.
+    /// Creates a pointer in the session at `socket`, whose outputs cover `extent`.
     pub fn connect(socket: &Path, extent: (u32, u32)) -> Self {
         let connection = Connection::from_socket(UnixStream::connect(socket).unwrap()).unwrap();
         let (globals, mut queue) = registry_queue_init::<Deaf>(&connection).unwrap();
@@ -33,7 +32,7 @@ impl Pointer {
         Pointer { queue, pointer, extent }
     }
 
-    /// Goes there and clicks.
+    /// Moves to a place and clicks.
     pub fn click(&mut self, x: u32, y: u32) {
         self.pointer.motion_absolute(0, x, y, self.extent.0, self.extent.1);
         self.pointer.frame();
@@ -47,7 +46,7 @@ impl Pointer {
 }
 
 impl Pointer {
-    /// Goes to `from`, and from there to `to` with the button held.
+    /// Moves to `from`, and from there to `to` with the button held.
     pub fn drag(&mut self, from: (u32, u32), to: (u32, u32)) {
         let steps = [(from, None), (from, Some(ButtonState::Pressed)), (to, None), (to, Some(ButtonState::Released))];
         for ((x, y), state) in steps {

@@ -1,11 +1,11 @@
-//! Screen sharing as browsers have it: xdg-desktop-portal, its backend for wlroots' protocols, PipeWire.
+//! Screen sharing as in browsers: xdg-desktop-portal, its backend for wlroots' protocols, PipeWire.
 
 use std::path::Path;
 use std::process::Command;
 
 use super::session::installed;
 
-/// What it takes, each with its Debian package.
+/// Needed programs, each with its Debian package.
 const PROGRAMS: [(&str, &str); 8] = [
     ("/usr/libexec/xdg-desktop-portal", "xdg-desktop-portal"),
     ("/usr/libexec/xdg-desktop-portal-wlr", "xdg-desktop-portal-wlr"),

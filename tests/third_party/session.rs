@@ -1,4 +1,4 @@
-//! A session, headless or in a window of another compositor, and the programs in it.
+//! A session, headless or nested in another compositor, and the programs in it.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -10,35 +10,34 @@ use std::time::{Duration, Instant};
 use super::picture::Picture;
 use super::pointer::Pointer;
 
-/// When something that has to come is given up: programs start slowly on a machine that has other things to do.
+/// Timeout for an expected event; long, since programs start slowly on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Between two looks.
+/// Pause between two polls.
 const NAP: Duration = Duration::from_millis(200);
-/// How long each program runs after it was clicked, in seconds, if `UPBEAT_THIRD_PARTY_SECONDS` does not say.
+/// Seconds that a program runs after a click, unless `UPBEAT_THIRD_PARTY_SECONDS` is set.
 const SECONDS: u64 = 1;
-/// The name of the socket: each session has a directory of its own.
+/// Name of the socket; it needs no number, because each session has a directory of its own.
 const SOCKET: &str = "wayland-third-party";
-/// The socket of a compositor that a session is nested in.
+/// Socket of the parent compositor of a nested session.
 const PARENT_SOCKET: &str = "wayland-parent";
-/// The one that sway chooses in a folder where there is none.
+/// The name that sway chooses in an empty directory.
 const SWAY_SOCKET: &str = "wayland-1";
-/// Who runs what refuses to run as root.
+/// User id for programs that refuse to run as root.
 const NOBODY: u32 = 65534;
-/// What libwayland says of a client that ended without having read everything, and of one that it had to end.
+/// libwayland's message about a client that ended with unread events, or was disconnected.
 const UNREAD: &str = "error in client communication";
-/// What libwayland and its debug output say of a protocol error.
+/// Signs of a protocol error in libwayland's messages and debug output.
 const ERRORS: [&str; 5] = ["wl_display@1.error(", "wl_display#1.error(", UNREAD, "Protocol error", "panicked at"];
 
-/// A compositor that a session is nested in.
+/// The parent compositor of a nested session.
 #[derive(Clone, Copy, Debug)]
 pub enum Parent {
-    /// With a shell that gives the session its whole screen.
+    /// With a kiosk shell, which gives the session its whole screen.
     Weston,
-    /// With tiles: it reports no light for the first frames of a window.
+    /// With tiling: it reports no presentation for the first frames of a window.
     Sway,
-    /// Another session of ours.
     Upbeat,
-    /// An X server whose screen is memory, without a window manager.
+    /// An X server with a screen in memory, without a window manager.
     Xvfb,
 }
 
@@ -46,21 +45,21 @@ pub struct Session {
     name: String,
     extent: (u32, u32),
     runtime: tempfile::TempDir,
-    /// Pictures and logs.
+    /// Directory for pictures and logs.
     folder: PathBuf,
     compositor: Child,
     parent: Option<(Child, tempfile::TempDir)>,
     programs: Vec<(String, Child)>,
     pointer: Option<Pointer>,
-    /// The screen before there were windows.
+    /// Capture of the screen without windows.
     empty: Option<Picture>,
-    /// Its programs ended by themselves.
+    /// All programs have ended by themselves.
     is_left: bool,
-    /// Processes of those that were run to their end, and were content.
+    /// Process ids of programs that ran to their end and succeeded.
     content: RefCell<Vec<u32>>,
 }
 
-/// Whether `program` is there. If not, says which Debian package has it; under `CI=true` that is a failure.
+/// Whether `program` is installed. If not, prints its Debian package; under `CI=true` that is a failure.
 pub fn installed(program: &str, package: &str) -> bool {
     let found = is_there(program);
     if !found {
@@ -76,14 +75,14 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Where the pictures and logs of a test go.
+/// Directory for the pictures and logs of a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("third_party").join(name);
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// What a program says, and what was written down of its protocol traffic.
+/// File with a program's output and its protocol log.
 fn log_of(folder: &Path, program: &str) -> PathBuf {
     let name = Path::new(program).file_name().unwrap().to_str().unwrap();
     folder.join(format!("{name}.log"))
@@ -101,7 +100,7 @@ fn upbeat(backend: &str, (width, height): (u32, u32), folder: &Path, runtime: &P
     command
 }
 
-/// The number that an X server has chosen and says when it is ready.
+/// The display number of an X server, which prints it when it is ready.
 fn display_number(server: &mut Child) -> String {
     let mut line = String::new();
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -109,8 +108,8 @@ fn display_number(server: &mut Child) -> String {
 }
 
 impl Parent {
-    /// What starts it, on its [socket](Self::socket) if it is a Wayland compositor, with a screen that has room for a session
-    /// of this size.
+    /// Command line of the parent, with a screen that has room for a session of this size. A Wayland compositor listens
+    /// on [`socket`](Self::socket).
     fn command(self, (width, height): (u32, u32), runtime: &Path) -> Command {
         let mut command;
         match self {
@@ -153,7 +152,7 @@ impl Parent {
         command
     }
 
-    /// Where it listens; `None` for an X server, which says a number.
+    /// Its socket; `None` for an X server, which prints a display number.
     fn socket(self, runtime: &Path) -> Option<PathBuf> {
         match self {
             Parent::Weston | Parent::Upbeat => Some(runtime.join(PARENT_SOCKET)),
@@ -162,7 +161,7 @@ impl Parent {
         }
     }
 
-    /// A folder for its socket, that of whoever runs it.
+    /// A runtime directory, owned by the user that runs the parent.
     fn runtime(self) -> tempfile::TempDir {
         let runtime = tempfile::tempdir().unwrap();
         if matches!(self, Parent::Sway) && rustix::process::geteuid().is_root() {
@@ -172,7 +171,7 @@ impl Parent {
     }
 }
 
-/// A program that refuses to run as root.
+/// Command for a program that refuses to run as root.
 fn as_somebody(program: &str) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);
@@ -183,7 +182,7 @@ fn as_somebody(program: &str) -> Command {
 }
 
 impl Session {
-    /// A session with one output of this size. `UPBEAT_RENDERER` chooses the renderer where the test does not.
+    /// A session with one output of this size. `UPBEAT_RENDERER` is used if the test does not choose a renderer.
     pub fn start(name: &str, extent: (u32, u32), renderer: Option<&str>) -> Self {
         let chosen = std::env::var("UPBEAT_RENDERER").ok();
         let renderer = renderer.or(chosen.as_deref()).map(|renderer| format!("--renderer={renderer}"));
@@ -193,12 +192,12 @@ impl Session {
         Self::new(name, extent, folder, runtime, compositor, None)
     }
 
-    /// The same in a window of another compositor.
+    /// A session nested in another compositor.
     pub fn start_in(parent: Parent, name: &str, extent: (u32, u32)) -> Self {
         Self::start_in_with(parent, name, extent, &[])
     }
 
-    /// The same with more options for the session.
+    /// A nested session with more command-line options.
     pub fn start_in_with(parent: Parent, name: &str, extent: (u32, u32), options: &[&str]) -> Self {
         let (folder, runtime, parents) = (folder(name), tempfile::tempdir().unwrap(), parent.runtime());
         let mut command = parent.command(extent, parents.path());
@@ -211,7 +210,11 @@ impl Session {
         };
         let started = Instant::now();
         while socket.as_ref().is_some_and(|socket| !socket.exists()) {
-            assert!(started.elapsed() < PATIENCE, "{name}: the parent never came; see {}", folder.display());
+            assert!(
+                started.elapsed() < PATIENCE,
+                "{name}: waited too long for the parent compositor; see {}",
+                folder.display()
+            );
             std::thread::sleep(NAP);
         }
         let mut command = upbeat("nested", extent, &folder, runtime.path());
@@ -248,12 +251,11 @@ impl Session {
         self.runtime.path().join(SOCKET)
     }
 
-    /// The compositor's process.
     pub fn pid(&self) -> u32 {
         self.compositor.id()
     }
 
-    /// Looks until something is found.
+    /// Polls `look` until it returns a value.
     #[track_caller]
     pub fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
         let started = Instant::now();
@@ -261,7 +263,12 @@ impl Session {
             if let Some(found) = look() {
                 return found;
             }
-            assert!(started.elapsed() < PATIENCE, "{}: {what} never came; see {}", self.name, self.folder.display());
+            assert!(
+                started.elapsed() < PATIENCE,
+                "{}: waited too long for {what}; see {}",
+                self.name,
+                self.folder.display()
+            );
             std::thread::sleep(NAP);
         }
     }
@@ -273,32 +280,32 @@ impl Session {
         command
     }
 
-    /// Starts a program, with its protocol traffic in a file.
+    /// Starts a program with a protocol log in its log file.
     pub fn spawn(&mut self, words: &[&str]) {
         self.start_program(words, &[("WAYLAND_DEBUG", "1")]);
     }
 
-    /// The same with more in its environment.
+    /// Starts a program with a protocol log and more environment variables.
     pub fn spawn_in(&mut self, words: &[&str], environment: &[(&str, &str)]) {
         self.start_program(words, &[&[("WAYLAND_DEBUG", "1")], environment].concat());
     }
 
-    /// A path in the session's own folder, which goes with it.
+    /// A path in the session's runtime directory, which is removed at its end.
     pub fn path(&self, name: &str) -> PathBuf {
         self.runtime.path().join(name)
     }
 
-    /// Where `upbeat msg` asks, and scripts listen.
+    /// The socket for `upbeat msg` and scripts.
     pub fn private_socket(&self) -> String {
         self.path(&format!("{SOCKET}.upbeat.sock")).to_str().unwrap().to_owned()
     }
 
-    /// Where somebody's log is.
+    /// The log file of a program.
     pub fn log(&self, name: &str) -> PathBuf {
         log_of(&self.folder, name)
     }
 
-    /// Runs a program to its end, content with itself. Returns what it said.
+    /// Runs a program until it ends, asserts its success and returns its output.
     #[track_caller]
     pub fn run(&self, words: &[&str]) -> String {
         let output = self.finish(self.command(words[0]).args(&words[1..]));
@@ -306,12 +313,12 @@ impl Session {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Whether a program that runs to its end is content with itself.
+    /// Runs a program until it ends; returns whether it succeeded.
     pub fn succeeds(&self, words: &[&str]) -> bool {
         self.finish(self.command(words[0]).args(&words[1..])).status.success()
     }
 
-    /// Runs a command to its end, and remembers who it was if it is content.
+    /// Runs a command until it ends, and remembers its process id if it succeeded.
     fn finish(&self, command: &mut Command) -> Output {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let process = child.id();
@@ -322,7 +329,7 @@ impl Session {
         output
     }
 
-    /// Starts a program as it is: writing its traffic down costs it several times what a small frame does.
+    /// Starts a program without a protocol log, because writing the log takes several times as long as a small frame.
     pub fn spawn_quietly(&mut self, words: &[&str]) {
         self.start_program(words, &[]);
     }
@@ -343,7 +350,7 @@ impl Session {
         self.programs.push((words[0].to_owned(), child));
     }
 
-    /// What the screen shows, as grim sees it; also left in a file.
+    /// Captures the screen with grim, and saves the picture in the test's directory.
     pub fn picture(&self, name: &str) -> Picture {
         let output = self.finish(self.command("grim").args(["-t", "ppm", "-"]));
         assert!(output.status.success(), "grim: {}", String::from_utf8_lossy(&output.stderr));
@@ -351,7 +358,7 @@ impl Session {
         Picture::from_ppm(&output.stdout, self.empty.as_ref())
     }
 
-    /// Takes pictures until one is as expected.
+    /// Captures the screen until a picture is as expected.
     #[track_caller]
     pub fn wait_for_picture(&self, name: &str, expected: impl Fn(&Picture) -> bool) -> Picture {
         self.wait(&format!("picture {name}"), || Some(self.picture(name)).filter(|picture| expected(picture)))
@@ -362,7 +369,6 @@ impl Session {
         self.pointer.get_or_insert_with(|| Pointer::connect(&socket, extent)).click(x, y);
     }
 
-    /// Drags from one place to another.
     pub fn drag(&mut self, from: (u32, u32), to: (u32, u32)) {
         let (socket, extent) = (self.socket(), self.extent);
         self.pointer.get_or_insert_with(|| Pointer::connect(&socket, extent)).drag(from, to);
@@ -373,13 +379,13 @@ impl Session {
         assert!(output.status.success(), "wtype: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Lets the programs run for as long as was asked for.
+    /// Lets the programs run for the configured time.
     pub fn linger(&self) {
         let seconds = std::env::var("UPBEAT_THIRD_PARTY_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
         std::thread::sleep(Duration::from_secs(seconds.unwrap_or(SECONDS)));
     }
 
-    /// Waits until the compositor says of its only window that it is of this class.
+    /// Waits until the only window has this client class.
     pub fn wait_for_class(&self, class: &str) {
         let found = || {
             let text = self.message(&["windows"]);
@@ -389,7 +395,7 @@ impl Session {
         self.wait(&format!("class {class}"), found);
     }
 
-    /// What the compositor answers to `upbeat msg`, as JSON.
+    /// The JSON answer to `upbeat msg`.
     pub fn message(&self, words: &[&str]) -> String {
         let mut command = self.command(env!("CARGO_BIN_EXE_upbeat"));
         let output = command.args(["msg", "--json"]).args(words).output().unwrap();
@@ -397,12 +403,12 @@ impl Session {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What was written down of a program's protocol traffic.
+    /// Output and protocol log of a program.
     pub fn traffic(&self, program: &str) -> String {
         String::from_utf8_lossy(&fs::read(log_of(&self.folder, program)).unwrap()).into_owned()
     }
 
-    /// Nobody has left.
+    /// Asserts that the compositor and all programs are running.
     pub fn still_runs(&mut self) {
         let compositor = self.compositor.try_wait().unwrap();
         assert!(compositor.is_none(), "{}: the compositor ended: {compositor:?}", self.name);
@@ -412,7 +418,7 @@ impl Session {
         }
     }
 
-    /// Sends a program a signal that ends it.
+    /// Ends a program with a signal.
     pub fn signal(&mut self, program: &str, signal: rustix::process::Signal) {
         let place = self.programs.iter().position(|(name, _)| name == program).unwrap();
         let (_, mut child) = self.programs.remove(place);
@@ -420,7 +426,7 @@ impl Session {
         child.wait().unwrap();
     }
 
-    /// Waits until all programs have ended, content with themselves.
+    /// Waits until all programs have ended; asserts their success.
     #[track_caller]
     pub fn left(&mut self) {
         let started = Instant::now();
@@ -429,7 +435,7 @@ impl Session {
                 if let Some(ended) = program.try_wait().unwrap() {
                     break ended;
                 }
-                assert!(started.elapsed() < PATIENCE, "{name} never left");
+                assert!(started.elapsed() < PATIENCE, "waited too long for {name} to end");
                 std::thread::sleep(NAP);
             };
             assert!(ended.success(), "{name} ended: {ended}; see {}", self.folder.display());
@@ -437,14 +443,14 @@ impl Session {
         self.is_left = true;
     }
 
-    /// Reads what everybody had to say, and ends the session.
+    /// Asserts that no log has a protocol error, and ends the session.
     pub fn end(self) {
         for entry in fs::read_dir(&self.folder).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "log") {
                 let log = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
                 let is_error = |line: &&str| ERRORS.iter().any(|error| line.contains(error));
-                // Who ends while it is told something leaves it unread, which is its right; libwayland says so in these words.
+                // A client may exit with unread events; libwayland logs this as an error all the same.
                 let is_content =
                     |line: &str| self.content.borrow().iter().any(|process| line.contains(&format!("(pid {process})")));
                 let is_unread = |line: &str| line.contains(UNREAD) && (self.is_left || is_content(line));

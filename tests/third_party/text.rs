@@ -1,4 +1,4 @@
-//! Text that is typed by other programs than a keyboard: keyboards on the screen, and input methods.
+//! Text input without a hardware keyboard: on-screen keyboards and input methods.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::picture::Picture;
 use super::session::{Session, installed};
 use super::{OUTPUT, browsers};
 
-/// A window with a field, which fills the screen, and writes down what is in it.
+/// A GTK window that fills the screen, with an entry whose text is written to a file.
 const FIELD: &str = r#"
 import sys
 import gi
@@ -26,10 +26,10 @@ application.connect("activate", start)
 application.run([])
 "#;
 
-/// Keyboards of GNOME are shown where this is set.
+/// Setting that shows GNOME's on-screen keyboards.
 const SETTINGS: &str = "[org/gnome/desktop/a11y/applications]\nscreen-keyboard-enabled=true\n";
 
-/// What fcitx5 begins with: Japanese.
+/// Profile of fcitx5: it starts with Japanese.
 const PROFILE: &str = "[Groups/0]\nName=Default\nDefault Layout=us\nDefaultIM=anthy\n\
     [Groups/0/Items/0]\nName=keyboard-us\nLayout=\n[Groups/0/Items/1]\nName=anthy\nLayout=\n\
     [GroupOrder]\n0=Default\n";
@@ -47,7 +47,7 @@ fn write(session: &Session, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Starts a program with a bus of its own, and configuration from the folder of that name.
+/// Starts a program with a bus of its own, and with its configuration from the folder `config`.
 pub fn spawn_with_bus(session: &mut Session, program: &str) {
     let bus = format!("unix:path={}", session.path("bus").display());
     session.spawn_quietly(&["dbus-daemon", "--session", "--nofork", "--address", &bus]);
@@ -61,7 +61,7 @@ pub fn spawn_with_bus(session: &mut Session, program: &str) {
     session.spawn_in(&[program], &environment);
 }
 
-/// The height of the only window, once it is as wide as the screen.
+/// Height of the only window, once the window is as wide as the screen.
 fn height(session: &Session) -> Option<u32> {
     let answer: serde_json::Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
     let geometry = &answer["windows"].get(0)?["geometry"];
@@ -69,7 +69,7 @@ fn height(session: &Session) -> Option<u32> {
     geometry["height"].as_u64().filter(|_| is_wide).map(|height| height as u32)
 }
 
-/// A session with a field, and where that writes down what is in it.
+/// A session with the GTK window, and the file with its text.
 fn with_field(name: &str) -> (Session, PathBuf) {
     let mut session = Session::start(name, OUTPUT, None);
     let (script, written) = (write(&session, "field.py", FIELD), session.path("written"));
@@ -81,7 +81,7 @@ fn with_field(name: &str) -> (Session, PathBuf) {
 const GTK: [(&str, &str); 2] =
     [("/usr/bin/python3", "python3"), ("/usr/lib/x86_64-linux-gnu/girepository-1.0/Gtk-4.0.typelib", "gir1.2-gtk-4.0")];
 
-/// A finger touches these places, one after the other.
+/// Taps with one finger at these places, one after the other.
 fn touch(session: &Session, places: [(u32, u32); 3]) {
     for (x, y) in places {
         session.message(&["input", "touch", "down", "1", &x.to_string(), &y.to_string()]);
@@ -89,7 +89,7 @@ fn touch(session: &Session, places: [(u32, u32); 3]) {
     }
 }
 
-/// Uses keys of the session's keyboard.
+/// Presses keys of the session's keyboard.
 pub fn type_keys(session: &Session, keys: &[&str]) {
     for key in keys {
         session.message(&["input", "key", *key]);
@@ -113,7 +113,7 @@ fn squeekboard_comes_with_the_field_takes_its_room_and_types_what_is_touched() {
     session.wait("the field", || session.traffic("squeekboard").contains(".activate()").then_some(()));
     session.linger();
     session.picture("keyboard");
-    // The first letters of its first row.
+    // Places of the first three letters in the keyboard's top row.
     let row = below + 16;
     touch(&session, [304, 350, 396].map(|key| (key, row)));
     says(&session, &written, "qwe");
@@ -155,21 +155,21 @@ fn fcitx5_composes_from_keys_shows_what_there_is_to_choose_from_and_writes_it() 
     let heard = |what: &str| session.traffic("fcitx5").contains(what).then_some(());
     session.wait("a grab", || heard("keyboard_grab_v2"));
     type_keys(&session, &["n", "i", "h", "o", "n", "g", "o"]);
-    session.wait("what is composed", || session.traffic("foot").contains("preedit_string(\"にほんご\"").then_some(()));
-    // Twice: then there is a list to choose from.
+    session.wait("the preedit text", || session.traffic("foot").contains("preedit_string(\"にほんご\"").then_some(()));
+    // The second press opens the candidate list.
     type_keys(&session, &["space", "space"]);
     session.wait("the list", || heard("text_input_rectangle"));
-    // White, and nothing else is.
+    // Only the list is white.
     let list = wait_for_list(&session, "list", |picture| picture.count(0x00ff_ffff) > 2_000);
     type_keys(&session, &["Return"]);
-    session.wait("what is written", || session.traffic("foot").contains("commit_string(\"").then_some(()));
+    session.wait("the committed text", || session.traffic("foot").contains("commit_string(\"").then_some(()));
     wait_for_list(&session, "no list", |picture| picture.count(0x00ff_ffff) < list.count(0x00ff_ffff) / 2);
-    // This one it does not need: it hands it on.
+    // fcitx5 does not use this key, so it forwards it to the client.
     type_keys(&session, &["Return"]);
     let is_done = |line: &String| line == "にほんご\n" || line == "日本語\n";
     session.wait("the line", || std::fs::read_to_string(&written).ok().filter(is_done));
     session.still_runs();
-    // One that is killed leaves the keyboard to the terminal at once.
+    // When the input method is killed, the terminal gets the keyboard at once.
     session.signal("fcitx5", rustix::process::Signal::KILL);
     type_keys(&session, &["a", "b", "Return"]);
     session.wait("the keyboard", || std::fs::read_to_string(&written).ok().filter(|lines| lines.ends_with("\nab\n")));
@@ -177,18 +177,19 @@ fn fcitx5_composes_from_keys_shows_what_there_is_to_choose_from_and_writes_it() 
     session.end();
 }
 
-/// A click or a key that did nothing for so long was before its time.
+/// A click or key without an effect after this time came too early, and is repeated.
 const NEXT_CLICK: Duration = Duration::from_secs(3);
 
-/// Takes pictures until one is as expected of what fcitx5 shows. Version 5.0 writes requests that it makes outside of an answer
-/// only once it hears of something else: a list that it draws after the last key would never be seen.
+/// Captures the screen until a picture is as expected of fcitx5. Version 5.0 flushes requests that it makes outside of
+/// an event handler only with its next event. Without another key, a list that it draws after the last key would never
+/// be sent.
 #[track_caller]
 fn wait_for_list(session: &Session, name: &str, expected: impl Fn(&Picture) -> bool) -> Picture {
     let heard = Cell::new(Instant::now());
     session.wait_for_picture(name, |picture| {
         let is_expected = expected(picture);
         if !is_expected && heard.get().elapsed() > NEXT_CLICK {
-            // It does nothing by this key.
+            // fcitx5 ignores this key, but it is an event.
             type_keys(session, &["Ctrl"]);
             heard.set(Instant::now());
         }
@@ -196,7 +197,7 @@ fn wait_for_list(session: &Session, name: &str, expected: impl Fn(&Picture) -> b
     })
 }
 
-/// Fields in browsers, which ask for an input method by text input 3.
+/// Composes text in a browser's field, which uses text-input-v3.
 fn is_composed_into(name: &'static str, words: impl Fn(&Session, &str) -> Vec<String>) {
     let needed = [(name, name), ("fcitx5", "fcitx5"), ("/usr/share/fcitx5/inputmethod/anthy.conf", "fcitx5-anthy")];
     if !are_there(&needed) {
@@ -209,17 +210,17 @@ fn is_composed_into(name: &'static str, words: impl Fn(&Session, &str) -> Vec<St
     browsers::open(&mut session, &words);
     let clicked = Cell::new(None::<Instant>);
     session.wait("a grab", || {
-        // Another click ends what is being composed: one at a time, and the next only if that one was lost.
+        // Click again only if the last click was lost, because another click ends the composition.
         if clicked.get().is_none_or(|at| at.elapsed() > NEXT_CLICK) {
             browsers::click(&session, browsers::FIELD);
             clicked.set(Some(Instant::now()));
         }
         session.traffic("fcitx5").contains("keyboard_grab_v2").then_some(())
     });
-    // A browser leaves its own field before it enters the page's.
+    // Wait, because a browser leaves its address field before it enters the page's field.
     session.linger();
     type_keys(&session, &["n", "i", "h", "o", "n", "g", "o"]);
-    session.wait("what is composed", || session.traffic(name).contains("preedit_string(\"にほんご\"").then_some(()));
+    session.wait("the preedit text", || session.traffic(name).contains("preedit_string(\"にほんご\"").then_some(()));
     type_keys(&session, &["Return"]);
     browsers::wait_for(&session, "typed=にほんご ");
     session.still_runs();

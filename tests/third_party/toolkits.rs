@@ -1,11 +1,11 @@
-//! Windows of toolkits that the other programs do not use: Qt 6.
+//! Windows of a toolkit that no other program here uses: Qt 6.
 
 use super::session::{Session, installed};
 use super::{OUTPUT, TEXT};
 
-/// What makes a Wayland client of it.
+/// The Qt plugin for Wayland.
 const QT_WAYLAND: &str = "/usr/lib/x86_64-linux-gnu/qt6/plugins/platforms/libqwayland-generic.so";
-/// A field that writes down what is in it.
+/// A text field that writes its text to a file.
 const FIELD: &str = r"
 import sys
 from PyQt6.QtWidgets import QApplication, QLineEdit

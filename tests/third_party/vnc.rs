@@ -1,26 +1,25 @@
-//! A client of remote desktops (RFB 3.8, RFC 6143): it looks, points and clicks.
+//! A VNC client (RFB 3.8, RFC 6143) that reads the screen, moves the pointer and clicks.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Nobody is asked who he is.
+/// Security type: no authentication.
 const SECURITY_NONE: u8 = 1;
-/// Pixels as they are.
 const ENCODING_RAW: i32 = 0;
 const BYTES_PER_PIXEL: usize = 4;
 const LEFT_BUTTON: u8 = 1;
-/// An answer that takes longer never comes.
+/// Timeout for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Vnc {
     stream: TcpStream,
-    /// Of the desktop.
+    /// Width and height of the desktop, in pixels.
     pub size: (u16, u16),
 }
 
 impl Vnc {
-    /// Joins whoever listens on this port of this machine; `None` while nobody does.
+    /// Connects to the server on this local port; `None` while there is no server.
     pub fn connect(port: u16) -> Option<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -33,7 +32,7 @@ impl Vnc {
         assert!(kinds.contains(&SECURITY_NONE), "{kinds:?}");
         vnc.send(&[SECURITY_NONE]);
         assert_eq!(vnc.read(), [0; 4], "refused");
-        // Others may look, too.
+        // Shared access: do not disconnect other clients.
         vnc.send(&[1]);
         vnc.size = (u16::from_be_bytes(vnc.read()), u16::from_be_bytes(vnc.read()));
         vnc.read::<16>();
@@ -43,7 +42,7 @@ impl Vnc {
         Some(vnc)
     }
 
-    /// Says how pixels are wanted: little-endian `XRGB8888`, uncompressed.
+    /// Sets the pixel format and encoding: little-endian `XRGB8888`, uncompressed.
     fn speak(&mut self) {
         let (depth, is_big_endian, is_true_colour) = (24, 0, 1);
         let format = [32, depth, is_big_endian, is_true_colour, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0];
@@ -51,7 +50,7 @@ impl Vnc {
         self.send(&[&[2, 0, 0, 1], ENCODING_RAW.to_be_bytes().as_slice()].concat());
     }
 
-    /// What the whole desktop shows, `XRGB8888` from the top left.
+    /// The pixels of the whole desktop (`XRGB8888`, row by row).
     pub fn picture(&mut self) -> Vec<u32> {
         let (width, height) = (usize::from(self.size.0), usize::from(self.size.1));
         let is_incremental = 0;
@@ -60,7 +59,7 @@ impl Vnc {
         let mut pixels = vec![0; width * height];
         let mut missing = width * height;
         while missing > 0 {
-            assert_eq!(self.read::<2>()[0], 0, "something else than pixels");
+            assert_eq!(self.read::<2>()[0], 0, "a message other than a framebuffer update");
             for _ in 0..u16::from_be_bytes(self.read()) {
                 let [x, y, columns, rows] = [(); 4].map(|()| usize::from(u16::from_be_bytes(self.read())));
                 assert_eq!(i32::from_be_bytes(self.read()), ENCODING_RAW);
@@ -77,7 +76,7 @@ impl Vnc {
         pixels
     }
 
-    /// Goes there and clicks.
+    /// Moves to a place and clicks.
     pub fn click(&mut self, x: u16, y: u16) {
         for buttons in [0, LEFT_BUTTON, 0] {
             self.send(&[&[5, buttons], x.to_be_bytes().as_slice(), &y.to_be_bytes()].concat());

@@ -1,9 +1,9 @@
-//! An X server in a window: Debian 12's Xwayland, which has its screen as one window of ours, with a terminal in it.
+//! An X server in a window: Xwayland of Debian 12 with its whole screen in one window of ours, and a terminal in it.
 
 use super::OUTPUT;
 use super::session::{Session, installed};
 
-/// Two letters, by keys that are the same on every keyboard.
+/// Two letters whose keys are the same in every layout.
 const TYPED: &str = "kt";
 
 #[test]
@@ -13,7 +13,7 @@ fn an_x_server_in_a_window_has_a_terminal_that_is_typed_into() {
     }
     let mut session = Session::start("rootful", OUTPUT, None);
     let (typed, number) = (session.path("typed"), session.path("number"));
-    // It says the number that it chose when it is ready.
+    // Xwayland prints its display number when it is ready.
     let server = format!("exec Xwayland -displayfd 1 -noreset -nolisten tcp > {}", number.display());
     session.spawn(&["sh", "-c", &server]);
     let display = session.wait("the X server", || {
@@ -23,14 +23,14 @@ fn an_x_server_in_a_window_has_a_terminal_that_is_typed_into() {
     let script = format!("read line; printf %s \"$line\" > {}; exec sleep 1000", typed.display());
     let terminal = ["xterm", "-fa", "DejaVu Sans Mono", "-geometry", "80x24+0+0", "-e", "sh", "-c", &script];
     session.spawn_in(&terminal, &[("DISPLAY", &display)]);
-    // White above the black of the server.
+    // The terminal is white on the server's black screen.
     session.wait_for_picture("terminal", |picture| picture.count(0x00ff_ffff) > 50_000);
-    // Without a window manager the keys go to the window under the pointer.
+    // Move the pointer into the terminal, since keys go to the window under the pointer without a window manager.
     session.click(OUTPUT.0 / 4, OUTPUT.1 / 4);
     for key in TYPED.split("").filter(|key| !key.is_empty()).chain(["enter"]) {
         session.message(&["input", "key", key]);
     }
-    session.wait("what was typed", || (std::fs::read_to_string(&typed).ok()? == TYPED).then_some(()));
+    session.wait("the typed text", || (std::fs::read_to_string(&typed).ok()? == TYPED).then_some(()));
     session.still_runs();
     session.end();
 }

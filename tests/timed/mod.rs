@@ -1,18 +1,18 @@
-//! Tests that time something.
+//! Support for tests that measure time.
 //!
-//! A host that does other work makes every time longer, so a time measured there proves nothing. Tests of this kind lie in
-//! modules called `timed` and are ignored by the test command. `./up measure host` runs them and prints each figure beside
-//! the host's own noise, without a verdict. `./up measure counted` runs them in a guest whose clock counts instructions
-//! ([`VARIABLE`] is set there), and there they assert.
+//! A host that does other work makes every time longer, so a time measured there proves nothing. Such tests lie in
+//! modules called `timed`, and the test command ignores them. `./up measure host` runs them and prints each figure
+//! beside the host's own noise, without a verdict. `./up measure counted` runs them in a guest whose clock counts
+//! instructions ([`VARIABLE`] is set there), and there they assert.
 
 use std::fmt::Display;
 
 use upbeat_bench::bystander::Bystander;
 
-/// Set in the guest whose clock counts instructions.
+/// Environment variable, set in the guest whose clock counts instructions.
 const VARIABLE: &str = "UPBEAT_COUNTED";
 
-/// Whether times are exact here.
+/// Whether times are exact, because the clock counts instructions.
 pub fn is_counted() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
@@ -27,7 +27,7 @@ impl Noise {
         Noise(bystander)
     }
 
-    /// Prints `figure` and the noise beside it. Panics where times are exact and the figure breaks its promise.
+    /// Prints `figure` and the noise beside it. Panics if times are exact and `keeps_promise` is false.
     #[track_caller]
     pub fn judge(self, keeps_promise: bool, figure: impl Display) {
         self.0.end();

@@ -1,8 +1,8 @@
-//! Several outputs in virtual time, each with refreshes of its own that nobody tells its conductor but by lights, and all that
-//! may happen to them.
+//! Several outputs in virtual time, each with refreshes of its own that its conductor learns from presentation times
+//! only, and every event that may happen to them.
 //!
-//! Whatever changes on an output that is lit is on its screen within two refreshes that it could reach; no plan lies further
-//! ahead than two intervals behind what is in flight, but for a stamp; and nothing is latched again and again.
+//! A change on a lit output is on screen within two refreshes that it could reach. No latch is planned more than two
+//! intervals after the frame in flight, except for a stamp. No output is latched again and again at the same time.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -16,39 +16,39 @@ use upbeat_timing::vsync::VsyncModel;
 
 use super::{COMPOSE, LEAD, START};
 
-/// Latches of one output at one moment.
+/// Most latches of one output at the same time.
 const AT_ONCE: u32 = 4;
-/// A moment is at most so far from another that is the same.
+/// Times that differ by at most this much are the same.
 const EXACT: Span = Span::from_micros(50);
 
-/// What changes on an output.
+/// A change on an output.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     pub need: Need,
-    /// Whether it can be seen.
+    /// Whether the change alters pixels.
     pub visible: bool,
-    /// If not: whether the latch that looked for it had effects all the same.
+    /// For an invisible change: whether its latch has effects all the same.
     pub effective: bool,
 }
 
-/// What happens. Outputs are named by their place.
+/// An event. Outputs are named by their index.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Something changes again and again.
+    /// `count` changes, one every `apart`.
     Changes {
         output: usize,
         change: Change,
         count: u32,
         apart: Span,
     },
-    /// An update waits for a moment.
+    /// An update with a timestamp, due `ahead` from now.
     Stamp {
         output: usize,
         ahead: Span,
     },
-    /// Nothing does.
+    /// Nothing happens for a while.
     Rest(Span),
-    /// Everybody sleeps.
+    /// The machine is suspended.
     Suspend(Span),
     Power {
         output: usize,
@@ -64,7 +64,7 @@ pub enum Step {
     },
 }
 
-/// What travels to the screen: when it changed, or for when it was stamped.
+/// Content on its way to the screen: the times of its changes, and the target times of its stamps.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     changes: Vec<Instant>,
@@ -73,17 +73,17 @@ struct Seen {
 
 struct Monitor {
     conductor: Conductor,
-    /// One of its refreshes, and what lies between two.
+    /// Time of one of its refreshes, and the interval between two.
     base: Instant,
     interval: Span,
     on: bool,
-    /// Whether it can be asked when its last refresh was.
+    /// Whether the output reports the time of its last refresh.
     tells: bool,
     flight: Option<(Instant, FrameId, Seen)>,
     waits: Seen,
-    /// Something was asked for that cannot be seen; whether looking for it has effects.
+    /// An invisible change is pending; whether its latch has effects.
     unseen: Option<bool>,
-    /// Latches of this moment.
+    /// A time, and the latches so far at this time.
     latches: (Instant, u32),
 }
 
@@ -113,14 +113,14 @@ impl Monitor {
         monitor
     }
 
-    /// Its refresh at or after `time`.
+    /// The first refresh at or after `time`.
     fn refresh_from(&self, time: Instant) -> Instant {
         let elapsed = (time - self.base).as_nanos();
         let interval = self.interval.as_nanos();
         self.base + self.interval * (elapsed.div_euclid(interval) + i64::from(elapsed.rem_euclid(interval) != 0))
     }
 
-    /// It begins to refresh: all is to be shown.
+    /// The output begins to refresh: all of it needs a frame.
     fn lit(&mut self, now: Instant) {
         let last = self.refresh_from(now) - self.interval;
         let machine = self.conductor.output_mut();
@@ -131,7 +131,7 @@ impl Monitor {
         self.waits.changes.push(now);
     }
 
-    /// What is in flight will not be shown. It is not asked any more how soon that would have been.
+    /// Drops the frame in flight, which will not be shown. Pending changes have no deadline any more.
     fn lose(&mut self) {
         self.waits.changes.clear();
         let Some((_, frame, seen)) = self.flight.take() else { return };
@@ -165,7 +165,7 @@ impl Monitor {
         self.conductor.output_mut().need(change.need);
     }
 
-    /// Stamps that were not met are due at a refresh after `index`.
+    /// Schedules a latch for stamps that are not due yet, at a refresh after `index`.
     fn rearm(&mut self, index: RefreshIndex) {
         let Some(first) = self.waits.stamps.iter().copied().min() else { return };
         let machine = self.conductor.output_mut();
@@ -175,10 +175,10 @@ impl Monitor {
 
     fn latch(&mut self, index: RefreshIndex, scheduled: Instant, now: Instant) -> Checked {
         self.latches = if self.latches.0 == now { (now, self.latches.1 + 1) } else { (now, 1) };
-        prop_assert!(self.latches.1 <= AT_ONCE, "latched {} times at once", self.latches.1);
+        prop_assert!(self.latches.1 <= AT_ONCE, "latched {} times at the same time", self.latches.1);
         self.conductor.latched(index);
         let present = self.conductor.output().vsync().present(index);
-        prop_assert!(present >= now, "latched for a refresh {} ago", now - present);
+        prop_assert!(present >= now, "latched for a refresh in the past, {} ago", now - present);
         let is_due = |stamp: &mut Instant| *stamp <= present + EXACT;
         let stamps: Vec<Instant> = self.waits.stamps.extract_if(.., is_due).collect();
         let seen = Seen { changes: std::mem::take(&mut self.waits.changes), stamps };
@@ -202,26 +202,26 @@ impl Monitor {
             prop_assert!(light <= self.latest(changed), "{changed} was shown {} later", light - changed);
         }
         for stamp in seen.stamps {
-            prop_assert!(light >= stamp - self.interval, "{stamp} was shown at {light}");
+            prop_assert!(light >= stamp - self.interval, "the update stamped {stamp} was shown at {light}");
         }
         Ok(())
     }
 
-    /// By when what changed at `changed` is on screen: in the second refresh that it can reach.
+    /// Deadline for a change at `changed`: the second refresh that it can reach.
     fn latest(&self, changed: Instant) -> Instant {
         changed + COMPOSE + LEAD + self.interval * 2
     }
 
     fn check(&mut self, now: Instant) -> Checked {
-        prop_assert!(self.conductor.take_fault().is_none(), "a plan was made anew");
+        prop_assert!(self.conductor.take_fault().is_none(), "the conductor reported a fault");
         if let Some(forgotten) = self.waits.changes.iter().find(|changed| self.latest(**changed) < now) {
-            return Err(TestCaseError::fail(format!("what changed at {forgotten} waits at {now}")));
+            return Err(TestCaseError::fail(format!("the change of {forgotten} is not on screen at {now}")));
         }
         let machine = self.conductor.output();
         let Some((index, _)) = machine.next_latch(now) else { return Ok(()) };
         let busy = self.flight.as_ref().map_or(now, |(light, ..)| *light);
         let stamp = self.waits.stamps.iter().copied().max().unwrap_or(now);
-        // The first that can be reached, and the one after it.
+        // The first reachable refresh, and the refresh after it.
         let reach = machine.submit_lead() + machine.compose_budget();
         let furthest = busy.max(stamp) + reach + self.interval * 2;
         let planned = machine.vsync().present(index);
@@ -231,14 +231,14 @@ impl Monitor {
 }
 
 impl Desk {
-    /// Outputs of these rates; `tells`: they can be asked when they refreshed last.
+    /// Outputs with these refresh rates (mHz); `tells`: they report the time of their last refresh.
     pub fn new(rates: &[u32], tells: bool) -> Self {
         let phase = |place: usize| Span::from_micros(1_900) * place as i64;
         let monitors = rates.iter().enumerate().map(|(place, rate)| Monitor::new(*rate, START, phase(place), tells));
         Desk { now: START, monitors: monitors.collect() }
     }
 
-    /// Does all of it, one step after the other, and then looks whether everything still answers.
+    /// Runs all steps in order, and then checks that each output still shows changes.
     pub fn run(&mut self, steps: &[Step]) -> Checked {
         for (number, step) in steps.iter().enumerate() {
             let told = |error: TestCaseError| TestCaseError::fail(format!("{error}, in step {number}: {step:?}"));
@@ -248,10 +248,13 @@ impl Desk {
         for output in 0..self.monitors.len() {
             self.step(&Step::Changes { output, change: visible, count: 1, apart: Span::from_millis(200) })?;
         }
-        // The furthest stamp has come by then.
+        // Long enough for the furthest stamp.
         self.run_for(Span::from_seconds(3))?;
         for monitor in &self.monitors {
-            prop_assert!(monitor.waits.changes.is_empty() && monitor.waits.stamps.is_empty(), "something waits on");
+            prop_assert!(
+                monitor.waits.changes.is_empty() && monitor.waits.stamps.is_empty(),
+                "changes or stamps are not shown at the end"
+            );
         }
         Ok(())
     }
@@ -273,7 +276,7 @@ impl Desk {
             Step::Rest(span) => self.run_for(span)?,
             Step::Suspend(span) => {
                 self.now += span;
-                // Nobody was there to see to what waited.
+                // Nothing ran during the suspend, so the deadlines start anew.
                 for monitor in &mut self.monitors {
                     monitor.waits.changes.fill(self.now);
                 }

@@ -21,7 +21,7 @@ const START: Instant = Instant::from_nanos(5_000_000_000);
 const LEAD: Span = Span::from_micros(600);
 const COMPOSE: Span = Span::from_micros(300);
 
-/// Where a client's costs come from.
+/// Generates the costs of a client's frames.
 pub struct Costs(Box<dyn FnMut() -> Span>);
 
 fn random(state: &mut u64) -> f64 {
@@ -61,9 +61,9 @@ pub struct Client {
     held: bool,
     id: Option<PacerId>,
     stopped: bool,
-    /// Commits: when, and when they were called back.
+    /// Time of the next commit, and time of the callback that it answers.
     commit_at: Option<(Instant, Instant)>,
-    /// Committed and held for a refresh.
+    /// Frames that are committed and held for a refresh.
     waiting: VecDeque<(RefreshIndex, Frame)>,
     applied: Vec<Frame>,
     callbacks: Vec<(RefreshIndex, Instant)>,
@@ -127,7 +127,7 @@ pub struct Report {
     pub callback_to_light: Percentiles,
 }
 
-/// The frame in flight: the refresh that will show it, its id, and which client's frames it shows.
+/// The frame in flight: the refresh that will show it, its id, and its clients' frames.
 type InFlight = (u64, FrameId, Vec<(usize, Frame)>);
 
 pub struct Rig {
@@ -138,7 +138,7 @@ pub struct Rig {
     flight: Option<InFlight>,
     latches: Vec<RefreshIndex>,
     wakes: u64,
-    /// How long a turn of the loop takes: nothing is seen to before it is over.
+    /// Duration of a turn of the loop: no event is handled before it is over.
     turn: Span,
     story: String,
 }
@@ -220,10 +220,10 @@ impl Rig {
             let commit = self.clients.iter().filter_map(|client| client.commit_at.map(|(at, _)| at)).min();
             let vblank = self.flight.as_ref().map(|(refresh, ..)| START + self.interval * *refresh as i64);
             let next = [wake, commit, vblank, Some(end)].into_iter().flatten().min().unwrap();
-            // Composing took a while: what was due meanwhile is dealt with now.
+            // Composing took time; events that became due meanwhile are handled now.
             self.now = next.max(self.now) + self.turn;
             if self.turn > Span::ZERO {
-                // Something happens all the time.
+                // A busy loop touches the output machine in each turn.
                 self.conductor.output_mut();
             }
             if wake == Some(next) {

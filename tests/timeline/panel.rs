@@ -1,8 +1,8 @@
-//! A panel of variable rate in virtual time, with clients that draw ahead, clients that are called back, and whatever else
-//! changes.
+//! A panel with a variable refresh rate in virtual time, with clients that draw ahead, clients that draw on frame
+//! callbacks, and other changes.
 //!
-//! The panel is an honest one: it shows a frame as soon as it has it, but not before its shortest interval is over, repeats
-//! its picture by itself after its longest one, and is busy with that for the shortest.
+//! The panel shows a frame as soon as it has it, but not before its shortest interval is over. After its longest
+//! interval it repeats its picture by itself, and is busy with that for the shortest interval.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -23,12 +23,12 @@ use super::{COMPOSE, Costs, LEAD, START};
 
 pub const SHORTEST: Span = Span::from_millihertz(144_000);
 pub const LONGEST: Span = Span::from_millihertz(48_000);
-/// From a commit to light, where nothing is in the way.
+/// From a commit to light, if nothing delays it.
 pub const OUT: Span = Span::from_micros(900);
-/// A bound update may be taken so much before its time.
+/// A bound update may be taken this much before its time.
 const TOLERANCE: Span = Span::from_micros(500);
 
-/// A frame of a client that draws ahead, which was shown.
+/// A presented frame of a client that draws ahead.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
     pub target: Issued,
@@ -36,7 +36,7 @@ pub struct Bound {
     pub light: Instant,
 }
 
-/// A frame of a client that is called back, which was shown.
+/// A presented frame of a client that draws on frame callbacks.
 #[derive(Clone, Copy, Debug)]
 pub struct Called {
     pub called_back: Instant,
@@ -45,7 +45,7 @@ pub struct Called {
 }
 
 impl Called {
-    /// What its light was later than it could have been, had nothing been in its way.
+    /// Delay of its light against the earliest possible time.
     pub fn waited(&self) -> Span {
         self.light - self.called_back - self.cost - OUT
     }
@@ -55,7 +55,7 @@ impl Called {
     }
 }
 
-/// Draws ahead.
+/// A client that draws ahead.
 struct Drawer {
     ahead: Ahead,
     costs: Costs,
@@ -65,11 +65,11 @@ struct Drawer {
     shown: Vec<Bound>,
 }
 
-/// Is called back.
+/// A client that draws on frame callbacks.
 struct Caller {
     costs: Costs,
     id: PacerId,
-    /// When it commits, when it was called back, and what that takes.
+    /// Time of the next commit, time of its callback, and the frame's cost.
     draws: Option<(Instant, Instant, Span)>,
     applied: Option<(Instant, Span)>,
     shown: Vec<Called>,
@@ -85,7 +85,7 @@ struct Taken {
 pub struct Panel {
     conductor: Conductor,
     now: Instant,
-    /// The last refresh, and the ones that showed something of ours.
+    /// Time of the last refresh, and the times of all refreshes with a new frame.
     last: Instant,
     lights: Vec<Instant>,
     flight: Option<(Instant, FrameId, Taken)>,
@@ -112,7 +112,7 @@ impl Panel {
         }
     }
 
-    /// Somebody draws ahead, `limit` frames.
+    /// Adds a client that draws `limit` frames ahead; returns its index.
     pub fn draws_ahead(&mut self, limit: u32, costs: Costs) -> usize {
         let mut ahead = Ahead::default();
         ahead.set_wishes(Wishes { pacing: Some(Pacing::Ahead), limit, ..Wishes::default() });
@@ -123,7 +123,7 @@ impl Panel {
         self.drawers.len() - 1
     }
 
-    /// Somebody draws when he is called back.
+    /// Adds a client that draws on frame callbacks; returns its index.
     pub fn is_called_back(&mut self, costs: Costs, pacing: PacingWish) -> usize {
         let id = self.conductor.add_pacer(pacing, MissBudgets::default());
         self.conductor.pacer_mut(id).unwrap().buffers(4);
@@ -132,12 +132,12 @@ impl Panel {
         self.callers.len() - 1
     }
 
-    /// Something else changes, again and again, until `until` from now.
+    /// Adds a content change every `apart`, for `until` from now.
     pub fn changes(&mut self, apart: Span, until: Span) {
         self.needs(Need::Content, apart, until);
     }
 
-    /// The same for this reason.
+    /// Adds a change that needs a frame for the reason `need`, every `apart`, for `until` from now.
     pub fn needs(&mut self, need: Need, apart: Span, until: Span) {
         let mut at = self.now;
         while at < self.now + until {
@@ -154,12 +154,12 @@ impl Panel {
         &self.callers[caller].shown
     }
 
-    /// When the panel showed something that it was given.
+    /// Times at which the panel showed a new frame.
     pub fn lights(&self) -> &[Instant] {
         &self.lights
     }
 
-    /// What has happened since this was last asked.
+    /// The events since the last call.
     pub fn story(&mut self) -> String {
         std::mem::take(&mut self.story)
     }
@@ -193,7 +193,7 @@ impl Panel {
         }
     }
 
-    /// As `output/clients/ahead` does.
+    /// Does the work of `output/clients/ahead`.
     fn attend(&mut self, drawer: usize) {
         let machine = self.conductor.output();
         let next = machine.next_index(self.now);
@@ -250,7 +250,7 @@ impl Panel {
         caller.draws = Some((self.now + cost, self.now, cost));
     }
 
-    /// What waits is due after `index`.
+    /// Schedules latches after `index` for the frames that wait.
     fn rearm(&mut self, index: RefreshIndex) {
         let fronts: Vec<Instant> =
             self.drawers.iter().filter_map(|drawer| drawer.waiting.front().map(|(target, _)| target.present)).collect();
@@ -284,7 +284,7 @@ impl Panel {
         self.flight = Some((light, frame, taken));
     }
 
-    /// When the panel shows what it can have at `ready`.
+    /// Time at which the panel shows a frame that is ready at `ready`.
     fn shown_at(&mut self, ready: Instant) -> Instant {
         while ready > self.last + LONGEST {
             self.last += LONGEST;

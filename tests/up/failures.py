@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""failures: says which tests failed, and why, in few lines.
+"""failures: prints which tests failed, and why, in few lines.
 
     failures.py JUNIT.xml LOG FOLDER
 
-Reads what nextest wrote (JUNIT.xml) or, where that is missing, what `cargo test` printed (LOG). Prints each failed test with the
-lines that matter, at most four, and leaves all that it said in FOLDER.
+Reads nextest's report (JUNIT.xml) or, if that is missing, the output of `cargo test` (LOG). Prints each failed test with the
+important lines, at most four, and writes its whole output to FOLDER.
 """
 
 import os
@@ -12,14 +12,14 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 
-# Lines of one test that are printed, and tests that are printed with lines.
+# Most printed lines of one test, and most tests that are printed with lines.
 LINES, TESTS = 4, 6
 MATTERS = re.compile(r"panicked at|^\s*(left|right):|assertion|error:|Error:|FAIL|never came|waited too long|hung|timed out")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def of_nextest(path):
-    """Names of failed tests with what each said."""
+    """Names of failed tests, each with its output."""
     for case in xml.parse(path).getroot().iter("testcase"):
         failure = case.find("failure") if case.find("failure") is not None else case.find("error")
         if failure is None:
@@ -44,10 +44,10 @@ def lines_that_matter(said):
     for number, line in enumerate(lines):
         if MATTERS.search(line):
             found.append(line)
-            # A panic's message stands below its place.
+            # A panic's message stands in the line below its location.
             if "panicked at" in line and line.endswith(":") and number + 1 < len(lines):
                 found.append(lines[number + 1])
-    # Some reports repeat a panic's place without the colon.
+    # Some reports repeat a panic's location without the colon.
     found = [line for line in found if f"{line}:" not in found]
     return list(dict.fromkeys(found or lines[-LINES:]))[:LINES]
 

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# `./up measure`: what takes long, or depends on the host. Sourced by ../../up.
+# `./up measure`: measurements that take long, or depend on the host. Sourced by ../../up.
 
 readonly all_measures="counted host peers programs soak fuzz"
-# How long each goes on, unless UPBEAT_MEASURE_SECONDS says another time.
+# Seconds for each measurement, unless UPBEAT_MEASURE_SECONDS is set.
 readonly measure_seconds=${UPBEAT_MEASURE_SECONDS:-600}
 # Well-formed requests of random clients.
 readonly measure_requests=5000000
 # Cases of each property, where the test command tries 256.
 readonly measure_cases=5000
 
-# All of the guest: fails on a bound.
+# All checks in the guest: fails if a bound is exceeded.
 measure_counted() { tests/vm/test; }
 
 # Figures of this host beside its own noise; without a verdict.
@@ -23,17 +23,17 @@ measure_host() {
 # Other compositors on vkms, with the same client and loads.
 measure_peers() { tests/vm/peers && tests/vm/peers --cost; }
 
-# Programs of others, each for a minute, and what people do with them.
+# Third-party programs, each for a minute, with typical input.
 measure_programs() {
     UPBEAT_THIRD_PARTY_SECONDS=60 cargo test --workspace --test third_party -- --test-threads 1 || return 1
     cargo build --release --bin upbeat && tests/programs/run --upbeat target/release/upbeat
 }
 
-# One session in which everything happens, for ten minutes: it stays as large as it is.
+# One session with all kinds of events, for ten minutes: it must not grow.
 measure_soak() { tests/fuzz/run soak "$measure_seconds"; }
 
-# Random clients and properties with seeds of this run. What they find becomes a test: properties keep it beside their
-# sources, clients in tests/fuzz/corpus.
+# Random clients and properties with new seeds. A failure becomes a test: properties keep it beside their sources, clients in
+# tests/fuzz/corpus.
 measure_fuzz() {
     local seed=${UPBEAT_FUZZ_SEED:-$((RANDOM * 32768 + RANDOM))} status=0 script
     say "seed $seed"
@@ -44,7 +44,7 @@ measure_fuzz() {
     for script in "${TMPDIR:-/tmp}"/upbeat-fuzz/*.jsonl; do
         [ -e "$script" ] || continue
         cp "$script" "tests/fuzz/corpus/found-$(basename "$script")"
-        say "tests/fuzz/corpus/found-$(basename "$script") is a test from now on: give it a name that says what it shows, and commit it"
+        say "tests/fuzz/corpus/found-$(basename "$script") is a test from now on: give it a name that describes the failure, and commit it"
     done
     PROPTEST_RNG_SEED=$seed PROPTEST_CASES=$measure_cases cargo test --workspace --lib --tests || status=1
     return $status

@@ -1,27 +1,27 @@
 # shellcheck shell=bash
-# `./up test`: every step, its time, and at the end what failed. Sourced by ../../up.
+# `./up test`: runs every step, prints its time, and at the end the failures. Sourced by ../../up.
 
-# Disk that building and running all of the tests takes, guest included, in MiB; measured, and a little more.
+# MiB of disk for building and running all tests, guest included; measured, and a little more.
 readonly disk_wanted_mib=6000
-# Without nextest a test hangs if it goes on so long after it was called slow, which is a minute after it began; where tests run
-# one at a time, after it began. The limits of nextest are in .config/nextest.toml.
+# Without nextest a test counts as hung this many seconds after libtest called it slow, a minute after its start; if tests run
+# one at a time, after its start. The limits of nextest are in .config/nextest.toml.
 readonly hang_seconds=180
-# Fuzzers start processes of their own, end one that hangs and name its seed.
+# Longer for the fuzzers, because they start processes of their own, end a hung one themselves and name its seed.
 readonly fuzz_hang_seconds=1140
-# Lines of a failed step that are printed at the end, unless its tests can be named.
+# Lines of a failed step that are printed at the end, unless its failed tests are known.
 readonly lines_of_a_step=8
 
 readonly all_steps="format lint doc unit wlcs guest"
 readonly logs=target/up
 
-# A disk that fills up in the middle fails in places that do not say so.
+# Warns early, because a disk that fills up makes tests fail without naming the reason.
 say_if_disk_is_small() {
     local free_mib
     free_mib=$(df --output=avail --block-size=1M "$here" | tail -n1)
     [ "$free_mib" -ge "$disk_wanted_mib" ] || say "only $free_mib MiB of disk are free here: all tests together take up to $disk_wanted_mib"
 }
 
-# Some tests open a thousand buffers; many login shells allow no more descriptors than that.
+# Some tests open a thousand buffers, but many login shells allow fewer descriptors.
 readonly descriptors_wanted=4096
 raise_descriptors() {
     local soft
@@ -32,13 +32,13 @@ raise_descriptors() {
 
 has_nextest() { cargo nextest --version >/dev/null 2>&1; }
 
-# watched SECONDS ARGUMENT...: `cargo test`, whose test binaries are ended where a test hangs for so long.
+# watched SECONDS ARGUMENT...: `cargo test`; a test binary is ended if a test hangs for SECONDS.
 watched() {
     local limit=$1 runner
     shift
     runner=CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER
     local watchdog=("$runner=$here/tests/up/watchdog $limit")
-    # A path with a blank can only be written as a list.
+    # A path with a blank cannot be part of the runner, so it goes into PATH.
     [[ $here != *' '* ]] || watchdog=(PATH="$here/tests/up:$PATH" "$runner=watchdog $limit")
     env "${watchdog[@]}" cargo test --workspace --no-fail-fast "$@"
 }
@@ -54,10 +54,10 @@ step_unit() {
     if has_nextest; then
         cargo nextest run --workspace --profile ci || status=1
     else
-        # All but the three below.
+        # All test targets except the three below.
         watched "$hang_seconds" --lib --bins --test '[!fst]*' --test frame_path --test simulate --test timelines || status=1
         watched "$fuzz_hang_seconds" --test fuzz || status=1
-        # Sessions with programs in them share the display time of the host: one at a time.
+        # One at a time, because sessions with programs share the host's CPU.
         watched "$hang_seconds" --test session --test third_party -- --test-threads 1 || status=1
     fi
     cargo test --workspace --doc || status=1
@@ -66,16 +66,16 @@ step_unit() {
 step_wlcs() { tests/wlcs/run; }
 step_guest() { tests/vm/test short; }
 
-# run_step STEP: with all that it says in its log, too.
+# run_step STEP: runs a step, and writes its output to its log, too.
 run_step() {
-    # A bar of Cargo's is drawn on a terminal only if it is told that there is one.
+    # Cargo draws its progress bar only on a terminal, unless it is forced.
     local progress=auto
     [ ! -t 2 ] || progress=always
     CARGO_TERM_PROGRESS_WHEN=$progress CARGO_TERM_PROGRESS_WIDTH=80 "step_$1" 2>&1 | tee "$logs/$1.log"
     return "${PIPESTATUS[0]}"
 }
 
-# why STEP: what failed, in a few lines, and where the rest is.
+# why STEP: prints the failures in a few lines, and the path of the log.
 why() {
     local log=$here/$logs/$1.log target=${CARGO_TARGET_DIR:-target}
     say "failed: $1; see $log"
@@ -93,7 +93,7 @@ prepare_tests() {
     # shellcheck disable=SC2086
     install $build_packages $run_packages $test_packages
     install_weston
-    # A test builds the book where this is; the links of its pages are checked without.
+    # If mdBook is installed, a test builds the book; the links of its pages are checked without mdBook, too.
     get_mdbook >/dev/null 2>&1 || say "mdBook cannot be had: that the book builds is not tested"
 }
 
@@ -108,7 +108,7 @@ run_tests() {
     raise_descriptors
     mkdir -p "$logs"
     rm -rf "$logs/failed"
-    # The guest's parts are mostly downloaded, and needed last.
+    # In the background, because the guest is mostly downloads, and needed last.
     if [[ " $* " == *" guest "* ]]; then
         set -m # a process group of its own, to end all of it
         tests/vm/guest prepare &
@@ -119,7 +119,7 @@ run_tests() {
     for step in "$@"; do
         say "--- $step"
         started=$SECONDS
-        # A step that fails does not keep the others from being told of.
+        # Go on after a failed step, so that all failures are reported.
         if run_step "$step"; then
             times+=("$step $((SECONDS - started)) s")
         else

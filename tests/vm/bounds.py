@@ -1,36 +1,37 @@
 #!/usr/bin/env python3
-"""bounds: asserts what `upbeat bench latency` measured in the guest, where the host's load cannot be seen.
+"""bounds: asserts the figures of `upbeat bench latency` from the guest, where the host's load has no effect.
 
     bounds.py REPORT.json
     bounds.py --short REPORT.json                  of short.list, in a build with every check
-    bounds.py --on-vkms FLAT.json HEAVY.json       the first of them, of a session on vkms
-    bounds.py --beside ONE.json MANY.json...       of a window beside windows that do nothing, as inside/neighbours measures it
-    bounds.py --cost REPORT.json...                of a session on vkms, as inside/cost measures it
+    bounds.py --on-vkms FLAT.json HEAVY.json       the first of them, from a session on vkms
+    bounds.py --beside ONE.json MANY.json...       a window beside idle windows, as inside/neighbours measures it
+    bounds.py --cost REPORT.json...                a session on vkms, as inside/cost measures it
 
-Prints each figure with its bound; ends with status 1 when one is exceeded. Milliseconds unless its name says otherwise.
+Prints each figure with its bound; exits with status 1 if a figure exceeds its bound. Figures are in milliseconds unless the name has
+another unit.
 """
 
 import json
 import sys
 
 PERIOD = 1000 / 60
-# What a client that floods may cost another one.
+# Largest cost of a flooding client for another client, in milliseconds of latency.
 FLOOD = 1.0
-# What windows that do nothing may cost the one that draws: this part of its CPU, and these milliseconds of its latency.
+# Largest cost of idle windows for a window that draws: a share of its CPU time, and milliseconds of latency.
 BESIDE_CPU = 0.1
-# Of the latest of a hundred 0.2 ms is wanted; 0.24 to 0.32 were measured.
+# The goal for p99 is 0.2 ms; 0.24 to 0.32 were measured.
 BESIDE_LATENCY = {"p50": 0.2, "p99": 0.4}
-# What a frame of each size may cost on vkms, in milliseconds of CPU, and how often we wake for it: three times the main thread
-# (the client and its latch, the light, the callback), twice the presenter (a frame, the flip). A tenth for what is not each
-# frame's.
-# Measured: 0.603, 1.242, 1.720 and 5.07; the rest is for another compiler.
+# Largest cost of a frame on vkms by window size, in milliseconds of CPU, and our wake-ups per frame: three of the main thread
+# (the client and its latch, the light, the callback) and two of the presenter (a frame, the flip). A tenth is for events that
+# do not belong to a frame.
+# Measured: 0.603, 1.242, 1.720 and 5.07; the rest is a margin for another compiler.
 FRAME_CPU = {"320x240": 0.63, "800x600": 1.28, "1024x768": 1.78}
 FRAME_WAKE_UPS = 5.2
 SMALLEST = "320x240"
 
 
 def find(runs, load, pacing, windows=1, interaction="free"):
-    """The one run of this kind; `pacing` as it is labelled, without a miss budget."""
+    """The only run of this kind; `pacing` is its label without a miss budget."""
     wanted = (load, pacing, windows, interaction)
     for run in runs:
         label = run["pacing"] or ""
@@ -53,7 +54,7 @@ def read(path):
 
 
 def untouched(flat, free, light):
-    """What a window reaches that nobody touches, on whichever display; `light`: a flat one's median."""
+    """Bounds of a window without interaction, on any display; `light`: the median for the flat load."""
     return [
         ("flat, auto", flat, "callback_to_light_ms.p50", light),
         ("flat, auto", flat, "callback_to_light_ms.p99", 6.0),
@@ -64,7 +65,7 @@ def untouched(flat, free, light):
 
 
 def beside(runs):
-    """What a window's frame costs beside others, held to what it costs beside the first of them."""
+    """The cost of a window's frame beside idle windows, compared with its cost beside the first of them."""
     first = runs[0]
     bounds = []
     for run in runs:
@@ -79,7 +80,7 @@ def beside(runs):
 
 
 def cost(runs):
-    """What a frame of each size costs, how often we wake for it, and how soon the smallest is light."""
+    """The cost of a frame of each size, our wake-ups for it, and the latency of the smallest."""
     bounds = []
     for run in runs:
         name = run["pacing"]
@@ -94,7 +95,7 @@ def cost(runs):
 
 
 def short(runs):
-    """What the test command asserts, of a build that checks everything twice, and of a few seconds: 3.71, 3.75, 32.95 ms and
+    """Bounds of the test command, for a build with all checks and runs of a few seconds: 3.71, 3.75, 32.95 ms and
     1.6 drops a second were measured."""
     flat, heavy = find(runs, "flat", "auto"), find(runs, "heavy", "auto")
     return [
@@ -126,8 +127,8 @@ def main():
     one, two = (find(runs, "flat", pacing, interaction="held") for pacing in ("auto", "auto, two-processes"))
     bounds = [
         *untouched(flat, free, 3.7),
-        # 1 ms of CPU and 5 ms of GPU, which a thread of the host serves: it is not counted, and late where the host is busy (one
-        # frame of 1 800 in one of four runs on a quiet host). So single drops are no verdict: `./up measure host` prints them.
+        # 1 ms of CPU and 5 ms of GPU. A thread of the host stands for the GPU: its time is not counted, and it is late on a busy host
+        # (one frame of 1 800 in one of four runs on a quiet host). So single drops are no verdict: `./up measure host` prints them.
         ("flat, on a GPU", gpu, "callback_to_light_ms.p50", 8.5),
         ("flat, on a GPU", gpu, "callback_to_light_ms.p99", 9.5),
         ("heavy, on a GPU", heavy_gpu, "callback_to_light_ms.p50", figure(free, "callback_to_light_ms.p50") + 0.3),
@@ -144,14 +145,14 @@ def main():
         ("flat, a flooder", flooded, "callback_to_light_ms.p50", figure(alone, "callback_to_light_ms.p50") + FLOOD),
         ("flat, a flooder", flooded, "callback_to_light_ms.p99", figure(alone, "callback_to_light_ms.p99") + FLOOD),
         ("flat, a flooder", flooded, "drops_per_s", 0.0),
-        # One for the client, whose frame is latched with it, and two of ours: its callback, the light. A twentieth for what
-        # is not each frame's.
+        # One wake-up for the client, whose frame is latched with it, and two of ours: its callback and the light. A twentieth is for
+        # events that do not belong to a frame.
         ("flat, no input", alone, "compositor_wakeups_per_refresh", 3.05),
-        # The baseline has to be what it says: two periods, without a drop.
+        # The vsync baseline must have its two periods of latency, without a drop.
         ("flat, vsync", vsync, "callback_to_light_ms.p50", 2 * PERIOD),
         ("flat, vsync", vsync, "drops_per_s", 0.0),
     ]
-    # Who makes buffers when it needs them has what others have, and always one to draw into.
+    # A client that allocates buffers on demand is as fast as other clients, and always has a buffer to draw into.
     for most, run in on_demand.items():
         name = f"heavy, {most or 'any'} on demand"
         bounds += [
@@ -168,7 +169,7 @@ def main():
 
 
 def exceeding(bounds):
-    """Prints each figure with its bound. How many exceed it."""
+    """Prints each figure with its bound. Returns how many exceed it."""
     exceeded = 0
     for what, run, name, bound in bounds:
         value = figure(run, name)

@@ -1,9 +1,9 @@
-//! Our own animations: enough frames, and some of them rendered ahead.
+//! Our own animations have enough frames, and some of them are rendered ahead.
 
 use crate::animations::runs;
 use crate::timed_figure::Noise;
 
-/// Four motions of three frames each.
+/// Four animations of three frames each.
 const FEWEST_FRAMES: u64 = 12;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Wake-ups of a session: none at rest, and a bounded number when clients draw.
+//! Wake-ups of a session: none at rest, and a bounded number while clients draw.
 
 use std::time::{Duration, Instant};
 
@@ -8,9 +8,9 @@ use upbeat_record::ipc::Client;
 use crate::session::Session;
 use crate::timed_figure::Noise;
 
-/// Wake-ups of the compositor at each refresh, besides one for each client: the latch, the flip, and one to spare.
+/// The compositor's wake-ups per refresh, besides one for each client: the latch, the flip, and one to spare.
 const OURS: u64 = 3;
-/// After this time the first frames, the cursor theme and the tick of hidden surfaces are over.
+/// Time until the first frames, the loading of the cursor theme and the callbacks of hidden surfaces are over.
 const SETTLES: Duration = Duration::from_secs(3);
 const AT_REST: Duration = Duration::from_secs(10);
 const BUSY: Duration = Duration::from_secs(5);
@@ -20,7 +20,7 @@ const BUSY: Duration = Duration::from_secs(5);
 fn idle_session_makes_no_wake_up() {
     let session = Session::start(&["--output", "640x480", "--output", "640x480"]);
     let _clients = [session.shown("idle"), session.shown("idle")];
-    // The configuration is watched, and a reader follows the events.
+    // A watch of the configuration and a subscriber to events must not cause wake-ups.
     assert!(session.path("upbeat/config.toml").exists());
     let follower = Client::connect(&session.path("test.upbeat.sock")).unwrap();
     let _follower = follower.follow().unwrap();

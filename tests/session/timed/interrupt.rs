@@ -1,4 +1,4 @@
-//! Frames that a press made stale: how many of them are still shown.
+//! Frames that are stale after a key press, and are still shown.
 
 use crate::interrupt::runs;
 use crate::timed_figure::Noise;
@@ -11,7 +11,7 @@ fn drops(run: &serde_json::Value) -> f64 {
     run["drops_per_press"].as_f64().unwrap()
 }
 
-/// Superseding shows at least one stale frame less for each press than a queue that nothing changes.
+/// Asserts that superseding shows at least one stale frame less for each press than a fixed queue.
 fn superseding_shows_fewer(arguments: &[&str]) {
     let noise = Noise::begin();
     let runs = runs(&[&["--answer", "superseded,queued"], arguments].concat());

@@ -1,23 +1,23 @@
-//! Memory and descriptors of a session after its programs are gone: as before them.
+//! Memory and descriptors of a session return to their old level after its programs are gone.
 
 use std::fs;
 
 use crate::session::{Session, wait};
 use crate::timed_figure::Noise;
 
-/// Programs that come and go before memory is looked at again. The first so many fill caches and what the allocator keeps.
+/// Programs that come and go between two measurements. The first batch fills caches and the allocator's reserves.
 const BATCH: u32 = 300;
-/// What is lost with every program is missing after every batch; that more of them than ever before were there at once, on
-/// a machine with other things to do, is not.
+/// A leak shows after every batch. On a busy machine more programs than before may run at once, which raises the level
+/// in some batch, but not in every batch.
 const MOST_BATCHES: u32 = 5;
-/// What one of them may leave behind (KiB): less than the smallest thing that is kept for a surface or a client, and
-/// far more than the allocator's pages are uneven by.
+/// Allowed growth for each program (KiB): less than the smallest object that is kept for a surface or a client, and
+/// far more than the noise from the allocator's pages.
 const MOST_LEFT_KIB: f64 = 0.5;
 
-/// Descriptors of the last programs' buffers: the last scenes that showed them are kept until there are newer ones.
+/// Descriptors of the last programs' buffers: the last scenes keep them until there are newer scenes.
 const FEW: usize = 8;
 
-/// The memory that a process has for itself, in KiB.
+/// A process's private memory, in KiB.
 fn anonymous_kib(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();

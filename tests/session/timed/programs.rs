@@ -1,4 +1,4 @@
-//! Programs that draw ahead: how many of their frames are seen, and when.
+//! Programs that draw ahead: how many of their frames are presented, and when.
 
 use crate::timed_figure::Noise;
 use crate::{frame_pacing, sdl, vulkan};
@@ -19,7 +19,7 @@ fn half_of_the_frames_of_clients_that_draw_ahead_are_seen() {
 fn half_of_the_frames_of_an_sdl_program_are_seen() {
     let noise = Noise::begin();
     let Some(sdl::Counts { seen, waits, .. }) = sdl::counts() else { return };
-    // SDL asks for callbacks as well: a frame that waits for its refresh is not late for those.
+    // SDL asks for callbacks as well: a frame that waits for its target must not count as late for them.
     let keeps = seen >= sdl::FRAMES / 2 && waits < sdl::FRAMES as usize / 4;
     noise.judge(keeps, format_args!("SDL, of {} frames: {seen} seen, {waits} called late", sdl::FRAMES));
 }

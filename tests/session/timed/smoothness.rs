@@ -5,10 +5,10 @@ use std::process::Command;
 use crate::smoothness::runs;
 use crate::timed_figure::Noise;
 
-/// Of 120 frames.
+/// Frames, of 120 in total.
 const MOST_DISCARDED: u64 = 12;
 const LARGEST_ERROR_MS: f64 = 1.0;
-/// A stall lasts as long as it lasts; the frames after it are not late.
+/// A stall delays frames for as long as it lasts; frames after it are not late.
 const LARGEST_LATENCY_MS: f64 = 50.0;
 
 #[test]
@@ -22,8 +22,8 @@ fn half_of_the_frames_and_more_represent_their_own_display_time() {
     noise.judge(keeps, format_args!("discarded {discarded:?} of 120; content error {error:.2} ms at p50"));
 }
 
-/// Frames whose targets are revoked again and again on a display that is faster than the costs allow: drawing further ahead
-/// must not fall behind for good, as it does when every target that is sent anew begins a frame.
+/// Targets are revoked again and again on a display that is faster than the frame costs allow. Drawing further ahead
+/// must not accumulate delay, as happens when every target that is sent anew begins a frame.
 #[test]
 #[ignore = "timed: ./up measure"]
 fn drawing_further_ahead_does_not_drift() {

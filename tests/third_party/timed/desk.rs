@@ -10,7 +10,7 @@ use crate::session::{Session, installed};
 use crate::text::{spawn_with_bus, type_keys};
 use crate::timed_figure::Noise;
 
-/// What it is made of, each with its Debian package.
+/// The programs of the desktop, each with its Debian package.
 const PROGRAMS: [(&str, &str); 8] = [
     ("waybar", "waybar"),
     ("swaybg", "swaybg"),
@@ -21,20 +21,20 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("dbus-daemon", "dbus-daemon"),
     ("grim", "grim"),
 ];
-/// Keys that are pressed to see what one costs.
+/// Key presses in the measurement.
 const KEYS: usize = 50;
-/// Between them: what one begins has come to its end by then.
+/// Time between two keys; long enough for all effects of a key.
 const APART: Duration = Duration::from_millis(60);
-/// What the bar has on it: nothing of it changes by itself.
+/// Configuration of the bar, without modules that change by themselves.
 const BAR: &str =
     r#"{"layer": "top", "height": 30, "modules-left": ["wlr/taskbar"], "wlr/taskbar": {"format": "{title}"}}"#;
 const STYLE: &str = "* { font-family: 'DejaVu Sans'; font-size: 14px; }";
-/// Until what was begun has come to its end.
+/// Time until everything is at rest after the start.
 const SETTLES: Duration = Duration::from_secs(5);
-/// How long nothing happens.
+/// Duration of the measurement at rest.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// A terminal in which nothing changes, whatever is typed.
+/// Starts a terminal whose content never changes, even when keys are typed.
 fn terminal(session: &mut Session) {
     let silent = [
         "foot",
@@ -49,7 +49,7 @@ fn terminal(session: &mut Session) {
     session.spawn_quietly(&silent);
 }
 
-/// Starts all of it, and waits until all of it is there.
+/// Starts all programs, and waits until all are ready.
 fn desktop(session: &mut Session) {
     let [config, style] = [("bar", BAR), ("style.css", STYLE)].map(|(name, text)| {
         let path = session.path(name);
@@ -61,19 +61,19 @@ fn desktop(session: &mut Session) {
     session.spawn_quietly(&["wl-paste", "--watch", "true"]);
     session.spawn(&["swayidle", "-w", "-C", "/dev/null", "timeout", "3600", "true"]);
     terminal(session);
-    session.wait("who waits", || session.traffic("swayidle").contains("get_idle_notification").then_some(()));
+    session.wait("swayidle", || session.traffic("swayidle").contains("get_idle_notification").then_some(()));
     let (wide, high) = (OUTPUT.0 as usize, OUTPUT.1 as usize);
     session.wait_for_picture("desk", |picture| {
-        // The bar, and the terminal above the wallpaper.
+        // The wallpaper is visible except behind the bar and the terminal.
         let blue = picture.count(0x0033_6699);
         blue > wide * high / 2 && blue < wide * (high - 30) - 100_000
     });
-    // Its keyboard is what it begins with: what is typed is typed by the keyboard.
+    // fcitx5 starts with the plain keyboard, so it passes keys on unchanged.
     spawn_with_bus(session, "fcitx5");
     session.wait("the input method", || session.traffic("fcitx5").contains("get_input_method").then_some(()));
 }
 
-/// How often the session asks the kernel for a timer while keys are pressed; `None` where nobody may look.
+/// Number of timer syscalls of the session while keys are pressed; `None` if strace may not trace it.
 fn timers_for_keys(session: &Session) -> Option<usize> {
     let calls = session.path("calls");
     let mut strace = Command::new("strace")
@@ -120,7 +120,7 @@ fn a_key_costs_no_timer_more_in_a_whole_desktop() {
     let whole = timers_for_keys(&session).unwrap();
     session.still_runs();
     session.end();
-    // A clock that ticks in a program beside it may fall into the time.
+    // Some more are allowed, because a clock in another program may tick during the measurement.
     let keeps = whole <= bare + KEYS / 10;
     noise.judge(keeps, format_args!("timers for {KEYS} keys: {bare} bare, {whole} in a whole desktop"));
 }

@@ -1,3 +1,3 @@
-//! Figures of a session beside programs of others.
+//! Figures of a session with third-party programs.
 
 mod desk;

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Boots the guest and hands back what the command said. Sourced by ../guest.
+# Boots the guest and passes the command's output and status on. Sourced by ../guest.
 
 run_guest() {
     local gpu=none accelerator=icount limit=600 out='' root=/ memory=2G verbose= displays=1
@@ -34,13 +34,13 @@ run_guest() {
     finish "$verbose" "$limit"
 }
 
-# What the guest is to do, for its stage2.
+# Environment and command for the guest's stage2.
 write_control() {
     local out=$1
     shift
     printf '%q ' exec "$@" >"$control/command"
     printf '%s\n' "$PWD" >"$control/directory"
-    # The guest's own /tmp, /run and /dev lie above the host's: these stay.
+    # The guest's own /tmp, /run and /dev hide the host's, so these folders are mounted again.
     printf '%s\n' "$PWD" "$(readlink -f "$here/../..")" ${CARGO_TARGET_DIR:+"$(readlink -m "$CARGO_TARGET_DIR")"} |
         sort -u | grep -E '^/(tmp|run|dev|out)/' >"$control/shown" || true
     : >"$control/stdout"
@@ -71,9 +71,9 @@ boot() {
     # no_timer_check: the check measures the emulated timer against the host and sometimes panics.
     local kernel_options="console=ttyS0 quiet panic=-1 upbeat.gpu=$gpu upbeat.displays=$displays no_timer_check tsc=reliable mitigations=off"
     kernel_options+=" nokaslr norandmaps audit=0 selinux=0 apparmor=0 cryptomgr.notests"
-    # A kernel thread that looks for huge pages has the only processor for 5 ms, at moments that nothing in a run decides.
+    # The kernel thread that looks for huge pages would take the only CPU for 5 ms, at times that nothing in a run determines.
     kernel_options+=" transparent_hugepage=never"
-    # What the kernel does for one display is not to keep its only processor from another's: as if there were several.
+    # The kernel's work for one display must not keep the only CPU from another display's work, as if there were several CPUs.
     [ "$displays" = 1 ] || kernel_options+=" preempt=full"
 
     local started=$EPOCHREALTIME
@@ -93,7 +93,7 @@ boot() {
     wall_seconds=$(awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
 }
 
-# Exits with the command's status, or says why there is none.
+# Exits with the command's status, or prints why there is none.
 finish() {
     local verbose=$1 limit=$2 steps
     [ -z "$verbose" ] || tr -d '\r' <"$control/serial" >&2

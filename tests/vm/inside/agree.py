@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether two screenshots show the same, but for rounding: agree.py PNG PNG"""
+"""Checks that two screenshots are equal but for rounding: agree.py PNG PNG"""
 
 import sys
 
 from picture import rows
 
-# Two renderers round colours that they blend each in its own way.
+# Two renderers round blended colours differently.
 TOLERANCE = 2
 
 

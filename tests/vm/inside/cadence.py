@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Whether the frames of a log were shown one a refresh: cadence.py FRAMES.jsonl COUNT [--ticks]
+"""Checks that the frames of a log were shown one a refresh: cadence.py FRAMES.jsonl COUNT [--ticks]
 
-Looks at the longest run of frames without a pause and asserts that COUNT consecutive ones of it came in consecutive
+Asserts that in the longest run of frames without a pause, COUNT consecutive frames were presented in consecutive
 refreshes, a vblank interval apart. --ticks: the clock is software, whose ticks may miss a frame now and then.
 """
 
@@ -10,7 +10,7 @@ import sys
 
 # vkms's timestamps are in whole microseconds.
 TOLERANCE_NS = 2_000
-# Of software vsync's frames, in which nothing is promised but the grid.
+# Share of frames with software vsync, which promises only the grid.
 SHARE_OF_TICKS = 0.95
 
 

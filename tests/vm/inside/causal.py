@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Whether no frame of a log was on screen before its content was chosen: causal.py FRAMES.jsonl
+"""Checks that no frame of a log was on screen before its content was chosen: causal.py FRAMES.jsonl
 
-That happens when the event of one flip is taken for that of another.
+That happens if the event of one flip is mistaken for the event of another flip.
 """
 
 import json

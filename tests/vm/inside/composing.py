@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What composing took, and whether frames were presented on the grid of refreshes: composing.py FRAMES.jsonl"""
+"""Prints the time for composing, and checks that frames were presented on the grid of refreshes: composing.py FRAMES.jsonl"""
 
 import json
 import sys
 
 # vkms's timestamps are in whole microseconds.
 TOLERANCE_NS = 2_000
-# After a pause of so many refreshes the kernel may have switched vblanks off; on again, the first has no time of its own
-# and the grid has moved.
+# After a pause of this many refreshes the kernel may have disabled vblank interrupts. When they are enabled again, the first
+# vblank has no exact time, and the grid has moved.
 PAUSE = 60
 FEWEST = 30
 

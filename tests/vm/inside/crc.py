@@ -4,7 +4,7 @@
 import sys
 
 FOLDER = "/sys/kernel/debug/dri/0/crtc-0/crc"
-# The first may be of a picture that is just being changed.
+# The first may belong to a picture that is being changed.
 AGREEING = 3
 MOST = 120
 

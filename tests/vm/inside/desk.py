@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What other programs cost whoever draws beside them: desk.py [--recorded TAKEN LEAST] BARE.json DESK.json
+"""Checks the cost of other programs for a client that draws: desk.py [--recorded TAKEN LEAST] BARE.json DESK.json
 
-Reports of the same probe with the same load, alone and beside the programs of a desktop. Both latencies are the same, but for
-what the clock of a guest shows of other programs, and no more refreshes are dropped. Beside a recorder, which has taken TAKEN
-pictures and should have taken LEAST, only the drops count: its copies are work that was not there before.
+The reports are of the same probe with the same load, alone and beside the programs of a desktop. The latencies may differ only by
+the effect of other programs on the guest's clock, and no more refreshes may be dropped. Beside a recorder, which has taken TAKEN
+pictures of at least LEAST, only the drops count, because its copies are additional work.
 """
 
 import json
 import sys
 
-# What may be added, in milliseconds.
+# Allowed additional latency, in milliseconds.
 ADDED_MS = {"p50": 0.1, "p99": 0.3}
 LATENCIES = ("input_to_light_ms", "callback_to_light_ms")
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Inside the guest: a session on a real DRM device, and what is asked of it. To be sourced by scripts that are called with
-# the binary and the driver's name (vkms, virtio). Sets $failed to 1 when a promise is not kept.
+# Inside the guest: runs sessions on a real DRM device and checks them. To be sourced by scripts that are called with
+# the binary and the driver's name (vkms, virtio). Sets $failed to 1 if a check fails.
 
 results=/tmp/results
 here=$(dirname "$(readlink -f "$0")")
@@ -11,7 +11,7 @@ read_libraries "$upbeat"
 # shellcheck disable=SC2034 # read by those that source this
 failed=0
 
-# promise TEXT COMMAND...: says whether the command succeeds.
+# promise TEXT COMMAND...: prints whether the command succeeds.
 promise() {
     local text=$1
     shift
@@ -21,7 +21,7 @@ promise() {
     fi
 }
 
-# soon COMMAND...: whether it succeeds within five seconds.
+# soon COMMAND...: succeeds if the command succeeds within five seconds.
 soon() {
     local tries
     for ((tries = 0; tries < 50; tries++)); do
@@ -31,7 +31,7 @@ soon() {
     return 1
 }
 
-# field FIELD of the first output, as JSON has it; nothing without outputs.
+# field FIELD of the first output, as JSON; empty without outputs.
 field() { "$upbeat" msg --json outputs | python3 -c "
 import json, sys
 outputs = json.load(sys.stdin)['outputs']
@@ -46,7 +46,7 @@ terminal() { python3 "$here/vt.py" "$@"; }
 terminal_is() { [ "$(terminal)" = "$1" ]; }
 # Of all threads.
 switches() { awk '/_ctxt_switches/ { n += $2 } END { print n }' "/proc/$compositor_job/task/"*/status; }
-# count_vblanks: from now on; vblanks: how many interrupts since then, of all displays.
+# count_vblanks: starts counting; vblanks: interrupts since then, of all displays.
 count_vblanks() {
     [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing
     echo 0 >/sys/kernel/tracing/trace
@@ -60,7 +60,7 @@ import json, sys
 print(' '.join(sorted(output['name'] for output in json.load(sys.stdin)['outputs'])))"; }
 outputs_are() { [ "$(outputs)" = "$1" ]; }
 
-# session NAME [OPTION...]: on this machine's displays; session_on BACKEND NAME [OPTION...]: on others.
+# session NAME [OPTION...]: starts a session on this machine's displays; session_on BACKEND NAME [OPTION...]: on another backend.
 session() { session_on drm "$@"; }
 session_on() {
     export UPBEAT_LOG=info
@@ -84,14 +84,14 @@ end_session() {
 soak() {
     [ "$driver" = vkms ] || return 0
     export SEATD_VTBOUND=1
-    # What is freed goes back to the system at once: memory that is kept for reuse hides what is lost, and looks like it.
+    # Freed memory goes back to the system at once, because memory that malloc keeps for reuse would look like a leak and hide leaks.
     export MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=65536 MALLOC_TOP_PAD_=0
     session soak
     unset MALLOC_ARENA_MAX MALLOC_MMAP_THRESHOLD_ MALLOC_TRIM_THRESHOLD_ MALLOC_TOP_PAD_
     promise "after $1 s of windows, monitors, terminals and killed clients memory and descriptors are level" \
         python3 "$here/soak.py" "$upbeat" "$compositor_job" "$1"
-    promise "the session ends in order" end_session
+    promise "the session ends cleanly" end_session
     promise "no frame was late without a reason" python3 "$here/explained.py" "$results/soak.jsonl"
-    promise "nothing went wrong" [ -z "$(grep -E ' ERROR upbeat|panicked' "$results/soak.log")" ]
+    promise "the log has no error" [ -z "$(grep -E ' ERROR upbeat|panicked' "$results/soak.log")" ]
     export SEATD_VTBOUND=0
 }

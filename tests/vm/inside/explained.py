@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Whether every frame of a log that missed its refresh has a reason: explained.py FRAMES.jsonl
+"""Checks that every frame of a log that missed its refresh has a reason: explained.py FRAMES.jsonl
 
-Prints how many frames there were, how many were late, and the reasons with their numbers. Where somebody could have
-prevented it, what the machine did meanwhile has to be there, too.
+Prints the number of frames and of late frames, and how often each reason occurs. For a reason that could have been
+prevented, the machine's interference must be recorded, too.
 """
 
 import collections
@@ -10,9 +10,9 @@ import json
 import sys
 
 
-# Decided so: nobody was kept from anything.
+# Reasons that are decisions of ours, so no interference is needed.
 POLICY = {"queued", "not-visible", "policy-drop"}
-# What a kernel with the usual settings counts.
+# Interference that a kernel with the usual settings counts.
 MEASURED = ("over", "timer", "waited", "stolen")
 
 
@@ -39,7 +39,7 @@ def main():
 
 
 def is_measured(line):
-    """Whether it says what the machine did meanwhile, or need not."""
+    """Whether the machine's interference is recorded, or not needed."""
     interference = line["interference"]
     if line["miss"]["kind"] in POLICY:
         return True
@@ -47,7 +47,7 @@ def is_measured(line):
 
 
 def is_its_own(line):
-    """Whether the display counts the refresh as the one it was made for: the phase was not known, as after an idle."""
+    """Whether the display counts this refresh as the frame's target; the phase was unknown, as after an idle time."""
     due = line["due_sequence"]
     return due is not None and line["sequence"] is not None and line["sequence"] <= due
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether frames that were finished ahead of their refreshes were handed over and shown there: finished.py FRAMES COUNT"""
+"""Checks that frames finished ahead of their refreshes were queued and shown at them: finished.py FRAMES COUNT"""
 
 import json
 import sys

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Whether the first key after a pause is answered as soon as the others: first_key.py FRAMES.jsonl
+"""Checks that the first key after a pause is shown as soon as other keys: first_key.py FRAMES.jsonl
 
-From the key to the light of the frame that answers it, as the compositor logged it. The last key comes after a minute in
-which nothing happened; it may take WORST times what the slowest hundredth of those before took.
+Uses the time from the key to the light of the frame that answers it, from the frame log. The last key comes after an idle
+minute; it may take at most WORST times the 99th percentile of the keys before.
 """
 
 import json
 import sys
 
 PAUSE_NS = 50_000_000_000
-# What is promised.
 WORST = 1.2
-# Of the terminal's first keys, for which it loads glyphs.
+# The terminal's first keys, for which it loads glyphs.
 WARM_UP = 20
 FEWEST = 200
 

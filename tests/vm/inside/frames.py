@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A program that animates: how soon its first frame is seen, and how many after it are.
+"""An animated program that measures when its first frame and the frames after it are presented.
 
     frames.py [--output NAME] [--seconds S] [--refreshes R]
 
-Opens a window, on the output called NAME if one is named (in the middle of it, since only who wants to be fullscreen may
-choose), draws a frame after each callback for S seconds, and asks when each was seen. Prints that, and ends with 1 if the
-first was seen later than R refreshes after its commit, or fewer than SEEN_SHARE of the refreshes in that time showed a new
-one.
+Opens a window (in the middle of the output NAME if given, since only a fullscreen window may choose its output), draws a
+frame after each callback for S seconds, and requests presentation feedback for each. Prints the results, and exits with 1 if the
+first frame was presented later than R refreshes after its commit, or if fewer than SEEN_SHARE of the refreshes in that time showed
+a new frame.
 """
 
 import argparse
@@ -20,18 +20,18 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import ahead  # noqa: E402
 
 ahead.PROTOCOLS.append("/usr/share/wayland-protocols/stable/presentation-time/presentation-time.xml")
-# What is promised.
+# Smallest share of refreshes with a new frame.
 SEEN_SHARE = 0.95
-# What a frame changes of the window: its content is not looked at.
+# Size of the damage; the content does not matter.
 PATCH = 64
 SIZE = (256, 256)
-# A first frame that takes longer than this is not waited for.
+# Timeout for the first frame.
 PATIENCE_SECONDS = 10
 HZ = 60
 
 
 class Window:
-    """With two buffers of one colour each, and small: on an emulated processor a whole screen takes several refreshes."""
+    """A small window with two buffers of one colour each: on an emulated CPU a whole screen takes several refreshes."""
 
     def __init__(self, app_id, output=None):
         display = self.display = ahead.Display()
@@ -63,7 +63,7 @@ class Window:
                 for index in range(2)]
 
     def draw(self):
-        """The next frame, all but its commit."""
+        """Prepares the next frame, without its commit."""
         self.surface.attach(self.buffers[self.drawn % 2], 0, 0)
         self.surface.damage_buffer(0, 0, PATCH, PATCH)
         self.drawn += 1

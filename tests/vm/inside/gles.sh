@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# OpenGL ES on a display: draws into the buffers that are scanned out. To be sourced after drm.sh.
+# OpenGL ES on a display: renders into the buffers that are scanned out. To be sourced after drm.sh.
 
-# A software rasteriser on an emulated processor: fewer pixels prove the same.
+# Fewer pixels prove the same, and a software rasteriser on an emulated CPU is slow.
 small=$XDG_RUNTIME_DIR/small.toml
 printf '[[output]]\nname = "*"\nmode = "640x480@60"\n' >"$small"
 
-# stand_still NAME [OPTION...]: a session that shows a terminal; leaves a screenshot, and the checksum of what is scanned out.
+# stand_still NAME [OPTION...]: a session that shows a terminal; leaves a screenshot and the checksum of the scanned-out picture.
 stand_still() {
     local renderer=$1 client
     session "$renderer" --config "$small" "${@:2}"
-    # Not under the pointer: whose shape it has then, depends on how soon that is read.
+    # Not under the pointer, whose shape would depend on how soon the terminal sets it.
     foot -o initial-window-size-pixels=500x380 bash -c 'ls -l /usr; sleep 100' >/dev/null 2>&1 &
     client=$!
     promise "$renderer: a terminal opens" soon windows_are 1
@@ -21,31 +21,31 @@ stand_still() {
 }
 
 end_well() {
-    promise "$1: the session ends in order" end_session
-    promise "$1: nothing went wrong" [ -z "$(grep -E ' ERROR |panicked' "$results/$1.log")" ]
+    promise "$1: the session ends cleanly" end_session
+    promise "$1: the log has no error" [ -z "$(grep -E ' ERROR |panicked' "$results/$1.log")" ]
 }
 
 gles() {
     stand_still pixman
     end_well pixman
-    promise "a driver that draws with the CPU is not taken for a GPU" \
+    promise "a CPU driver is not taken for a GPU" \
         grep -q "drawn by Pixman, with the CPU: " "$results/pixman.log"
-    # As on a GPU: a driver that draws with the CPU would draw off screen.
+    # Render as on a GPU, because a CPU driver would otherwise render to off-screen buffers.
     stand_still gles --renderer auto-in-place
     weston-simple-shm >/dev/null 2>&1 &
     local client=$!
-    promise "a window that moves appears" soon windows_are 1
+    promise "an animated window appears" soon windows_are 1
     sleep 2
     "$upbeat" msg screenshot "$results/gles-moving.png" >/dev/null
     kill "$client" && wait "$client" 2>/dev/null || true
     end_well gles
-    promise "what takes it for a GPU says so" grep -q "drawn by OpenGL ES on " "$results/gles.log"
+    promise "the session logs that it takes the driver for a GPU" grep -q "drawn by OpenGL ES on " "$results/gles.log"
     promise "OpenGL ES draws into the display's own buffers" \
         grep -q "composed in the display's own buffers" "$results/gles.log"
-    promise "the picture is pixman's" python3 "$here/agree.py" "$results/pixman-still.png" "$results/gles-still.png"
+    promise "the screenshot matches pixman's" python3 "$here/agree.py" "$results/pixman-still.png" "$results/gles-still.png"
     if [ "$driver" = vkms ]; then
-        promise "and so is what is scanned out" cmp "$results/pixman-still.crc" "$results/gles-still.crc"
+        promise "and so does the scanned-out picture" cmp "$results/pixman-still.crc" "$results/gles-still.crc"
     fi
-    promise "what moves is seen" colours "$results/gles-moving.png"
-    promise "its frames are on the grid" python3 "$here/composing.py" "$results/gles.jsonl"
+    promise "the animation is shown" colours "$results/gles-moving.png"
+    promise "its frames are presented on the grid" python3 "$here/composing.py" "$results/gles.jsonl"
 }

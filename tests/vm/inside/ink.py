@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""What is asserted of `upbeat bench ink` in the guest.
+"""Asserts the results of `upbeat bench ink` in the guest.
 
     ink.py INK.json [TWO-SHOT.json]
 
-Prints a line for each run; ends with 1 if one is not as it should be.
+Prints a line for each run; exits with 1 if a run fails.
 """
 
 import json
 import sys
 
 INTERVAL = 1000 / 60
-# What a client that draws for 2 ms may have: slack must not hide in it.
+# Most milliseconds for a client that draws for 2 ms; small, so that slack cannot hide in it.
 CLIENT = 2.3
-# Between content and light of the first line: the display's lead, and 1 ms; of what is written in place 1 ms.
+# From content to light of the first line: the display's lead and 1 ms; 1 ms for ink that is written in place.
 LEAD = 0.667
 OUTPUT, IN_PLACE = LEAD + 1.0, 1.0
-# Over all events none of a fixed rate is better than half a refresh; and what may be lost beside.
+# At a fixed rate the mean over all events cannot be better than half a refresh; and allowed losses besides.
 MORE = 0.5
 ROW_MORE = 2.0
 MOST_MISSED = 0.01
-# What a second frame for the same refresh gains at least, of a client that usually takes 6 ms and now and then 9.
+# Smallest gain from a second frame for the same refresh, for a client that usually takes 6 ms and now and then 9.
 TWO_SHOT_GAIN = 1.0
 
 

@@ -1,4 +1,4 @@
-"""A session's private socket, kept open: a program that starts takes as much time as a frame has on an emulated processor."""
+"""A persistent connection to a session's private socket, because starting a program takes as long as a frame on an emulated CPU."""
 
 import json
 import os

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A locker that takes the session while frames of an animation wait for their refreshes, over and over; and what the primary
-plane shows from then on.
+"""Locks the session again and again while animation frames wait for their refreshes, and watches the primary plane
+from then on.
 
-    locked.py take ROUNDS       locks so often, and prints as JSON when each lock was asked for and told, and what the plane had
-                                after that, looked at twice a refresh
-    locked.py judge TAKEN FRAMES    whether locks found frames waiting, and nothing was shown after `locked` but the lock
+    locked.py take ROUNDS       locks this often; prints as JSON when each lock was requested and confirmed, and the plane's content
+                                after that, read twice a refresh
+    locked.py judge TAKEN FRAMES    checks that locks found frames waiting, and that only the lock was shown after `locked`
 
-Checksums of what is scanned out would say the same, but take vkms longer than a refresh here.
+Checksums of the scanned-out picture would prove the same, but take vkms longer than a refresh here.
 """
 
 import json
@@ -22,9 +22,9 @@ import ipc  # noqa: E402
 import planes  # noqa: E402
 
 ahead.PROTOCOLS.append("/usr/share/wayland-protocols/staging/ext-session-lock/ext-session-lock-v1.xml")
-# Between two looks at the plane: less than half a refresh.
+# Pause between two readings of the plane: less than half a refresh.
 LOOK_SECONDS, LOOKS = 0.007, 40
-# As many as are finished ahead of our own motion.
+# As many frames as our animations render ahead.
 WAITING = 4
 
 
@@ -52,7 +52,7 @@ class Locker:
         return pool.create_buffer(0, width, height, width * 4, self.shm.enum("format", "xrgb8888"))
 
     def take(self):
-        """Locks. Returns the lock, and when it was asked for and told."""
+        """Locks. Returns the lock, and when it was requested and confirmed."""
         asked, told = time.monotonic_ns(), []
         lock, surface = self.manager.lock(), self.compositor.create_surface()
         lock.on["locked"] = lambda: told.append(time.monotonic_ns())
@@ -72,7 +72,7 @@ class Locker:
 
 
 def look(times):
-    """What the primary plane has, so often."""
+    """Reads the primary plane's content this often."""
     shown = []
     for _ in range(times):
         shown.append(max(planes.state(), key=planes.area))
@@ -84,7 +84,7 @@ def take(rounds):
     session, locker, locks = ipc.Session(), Locker(), []
     for number in range(rounds):
         session.ask("act", action="overview")
-        # It glides for a fifth of a second, and frames wait from the second one on.
+        # The animation lasts for a fifth of a second, and frames wait from its second frame on.
         before = look(8 + number)
         lock, part, surface, asked, told = locker.take()
         shown = look(LOOKS)
@@ -109,7 +109,7 @@ def judge(taken, frames):
         shown, last = lock["shown"], lock["shown"][-1]
         others = sum(picture != last for picture in shown)
         moved = sum(one != other for one, other in zip(lock["before"], lock["before"][1:]))
-        # As the session has it, which must not say otherwise.
+        # The frame log must agree.
         after = [line for line in frames if line["presented"] and lock["told"] < line["presented"] < lock["until"]]
         print(f"     lock {number}, told after {(lock['told'] - lock['asked']) / 1e6:.0f} ms: {len(waiting)} frames wait,"
               f" {moved} changes were seen before, of {len(shown)} looks after {others} find another picture,"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# To be sourced by kms: a locker that comes while frames are finished ahead and wait in the presenter.
+# A locker while finished frames wait in the presenter. To be sourced by kms.
 
-# In what vkms scans out no window is seen after `locked`.
+# The scanned-out picture shows no window after `locked`.
 locked() {
     [ "$driver" = vkms ] || return 0
     session locked --renderer pixman
@@ -11,8 +11,8 @@ locked() {
     sleep 2
     python3 "$here/locked.py" take 12 >"$results/locked.json"
     kill "$terminal" && wait "$terminal" 2>/dev/null || true
-    promise "the session ends in order" end_session
-    promise "with frames ahead in flight when a lock begins, nothing else is seen once it is told" \
+    promise "the session ends cleanly" end_session
+    promise "if frames are queued when a lock begins, only the lock is shown after \`locked\`" \
         python3 "$here/locked.py" judge "$results/locked.json" "$results/locked.jsonl"
-    promise "nothing went wrong" [ -z "$(grep -E ' ERROR |panicked' "$results/locked.log")" ]
+    promise "the log has no error" [ -z "$(grep -E ' ERROR |panicked' "$results/locked.log")" ]
 }

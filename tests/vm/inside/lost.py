@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How many refreshes of an output showed nothing new although something moved on it: lost.py FRAMES.jsonl OUTPUT FROM TO
+"""Counts refreshes of an output without a new frame while its content moved: lost.py FRAMES.jsonl OUTPUT FROM TO
 
-FROM and TO are in seconds of CLOCK_MONOTONIC. Prints the number, and what the log says of frames that were late meanwhile.
+FROM and TO are in seconds of CLOCK_MONOTONIC. Prints the number, and the reasons of late frames in that time.
 """
 
 import collections
@@ -15,9 +15,9 @@ def read(path):
 
 
 def count(lines, name, start, end):
-    """How many, of how many that showed something, and the late frames by their reasons."""
+    """Lost refreshes, refreshes with a new frame, and the late frames by their reasons."""
     start, end = int(start * 1e9), int(end * 1e9)
-    # One that was plugged in again has another number.
+    # An output that was plugged in again has a new number.
     numbers = {line["output"] for line in lines if line["type"] == "output-name" and line["name"] == name}
     shown, late = [], collections.Counter()
     for line in lines:
@@ -30,7 +30,7 @@ def count(lines, name, start, end):
         if line["type"] == "output" and line["presented"]:
             shown.append((line["presented"], line["interval"]))
     shown.sort()
-    # At the ends of that time, too: an output that stopped for good lost all that is left.
+    # Count the gaps at both ends, too: an output that stopped for good lost all refreshes to the end.
     times = [start] + [when for when, _ in shown] + [end]
     interval = shown[0][1] if shown else 1e9 / 60
     lost = sum(max(0, round((after - before) / interval) - 1) for before, after in zip(times, times[1:]))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Moves a session's pointer, over its private socket.
 
-    mover.py about X Y SECONDS              about a place, for so long
-    mover.py drag X Y TO_X TO_Y             from a place to another, with Super and the left button held
+    mover.py about X Y SECONDS              around a place, for this long
+    mover.py drag X Y TO_X TO_Y             from one place to another, with Super and the left button held
 """
 
 import itertools

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a window in a window costs: nested.py ALONE.json NESTED.json
+"""Checks the cost of nesting: nested.py ALONE.json NESTED.json
 
-Reports of the same probe with the same load in a session, and in a session in a window of that session. Less than a period
-may be added from the input and from the commit to the light, and no more refreshes dropped than two sessions' miss budgets
-allow: each of them plans for so many misses, and they share one CPU here.
+The reports are of the same probe with the same load, in a session and in a session nested in that session. Nesting may add less
+than a period from input to light and from commit to light. It may drop no more refreshes than two sessions' miss budgets
+allow, because each session plans for that many misses, and they share one CPU here.
 """
 
 import json

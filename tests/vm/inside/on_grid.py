@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Whether every frame that the display showed late was late by whole refreshes: on_grid.py FRAMES.jsonl
+"""Checks that every late frame was late by whole refreshes: on_grid.py FRAMES.jsonl
 
-A display that was given a frame in time may show it a refresh late: whoever does it in the kernel was not let run. Late by
-another time than refreshes take, it was asked for at a time that is none of a refresh.
+A display that got a frame in time may show it a refresh late, if the kernel's worker was not scheduled. A frame that is late by
+another time was planned for a time that is no refresh.
 """
 
 import json
 import sys
 
-# Of an interval: more than timestamps scatter, less than a grid that is guessed is wrong by, nearly always.
+# Share of an interval: more than the jitter of timestamps, and less than the error of a wrong grid in nearly all cases.
 TOLERANCE = 1 / 50
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether a screenshot shows a window of many colours (weston-simple-shm) over a plain background: picture.py PNG"""
+"""Checks that a screenshot shows a window of many colours (weston-simple-shm) over a plain background: picture.py PNG"""
 
 import struct
 import sys
 import zlib
 
-# Greys do not count, of which a cursor has many, nor does the background, which is nearly one.
+# Greys do not count, because cursors have many; nor does the background, which is nearly grey.
 FEWEST = 50
 VIVID = 48
 
@@ -35,7 +35,7 @@ def rows(path):
 
 
 def unfilter(kind, line, above, step):
-    # Most rows of a background; one byte after the other takes a second a picture on an emulated processor.
+    # Skip most rows of a background, because a byte-wise loop takes a second a picture on an emulated CPU.
     if kind in (2, 4) and not any(line):
         line[:] = above
         return

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the kernel says of the planes in use.
+"""Reads the kernel's state of the planes in use.
 
     planes.py                   prints them: primary and cursor, each with framebuffer and position
-    planes.py moved OLD NEW     whether the cursor moved and the primary plane kept its framebuffer
-    planes.py light FRAMES      whether frames that only the cursor needed damaged nothing
-    planes.py shows SIZE        whether a plane shows something of that size, such as 320x240
+    planes.py moved OLD NEW     checks that the cursor moved and the primary plane kept its framebuffer
+    planes.py light FRAMES      checks that frames for the cursor alone had no damage
+    planes.py shows SIZE        checks that a plane shows a picture of that size, such as 320x240
     planes.py primary           prints the primary plane's framebuffer
 """
 

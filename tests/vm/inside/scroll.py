@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""What is asserted of `upbeat bench scroll` in the guest.
+"""Asserts the results of `upbeat bench scroll` in the guest.
 
     scroll.py FOLDER
 
 FOLDER has the reports of `scroll`: scroll.json, across.json, others.json, busy.json, frames.json, frames-across.json, seen.json,
-seen-across.json, age-*.json. Prints a line for each fact; ends with 1 if one is not as it should be.
+seen-across.json, age-*.json. Prints a line for each check; exits with 1 if a check fails.
 """
 
 import json
 import pathlib
 import sys
 
-# Renders beside what the formula says: a tenth, and one a run, since the first has nothing ahead yet.
+# Allowed renders beyond the formula: a tenth, and one a run, since nothing is rendered ahead at the start.
 MORE, FIRST = 1.1, 1
-# A render wakes its client for what is wanted, for the buffers that come back, and once more.
+# A render wakes its client for the request, for the released buffers, and once more.
 MOST_WAKE_UPS = 3
-# How much less CPU time a screen takes than where each frame is rendered, by the speed.
+# By speed (px/s): the factor by which a screen takes less CPU time than with a render for each frame.
 LESS = {100: 50, 1000: 10}
-# Fingers report every 8 ms: what they said last is half of that old when a frame's content is chosen. What else may be lost, in ms.
+# Fingers report every 8 ms, so at a latch the last report is half of that old on average. Then other allowed delay, in ms.
 HALF_A_REPORT, LOST = 4.0, 1.0
 
 

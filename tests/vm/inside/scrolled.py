@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A client of upbeat_scroll_v1 with nothing but Python, whose document lies in one buffer of the display's own memory.
+"""A client of upbeat_scroll_v1 in plain Python, whose document lies in one buffer of the display's own memory.
 
-    scrolled.py show DEVICE             a window that is a view of 2000 rows, drawn once; prints what it hears, and sleeps
-    scrolled.py pass SIZE HERE...       pulls the view to these rows, one after another, and prints the picture's checksum at each
-    scrolled.py fling DEVICE SIZE       throws it, and prints each framebuffer and source that planes had meanwhile, as JSON
-    scrolled.py judge FLING FRAMES      whether the plane kept its framebuffer, its source moved and nothing was composed
+    scrolled.py show DEVICE             shows a view of 2000 rows, drawn once; prints its events, and sleeps
+    scrolled.py pass SIZE HERE...       drags the view to these rows, one after another, and prints the picture's checksum at each
+    scrolled.py fling DEVICE SIZE       flings it, and prints each framebuffer and source of the planes meanwhile, as JSON
+    scrolled.py judge FLING FRAMES      checks that the plane kept its framebuffer, its source moved and nothing was composed
 """
 
 import fcntl
@@ -35,7 +35,7 @@ REPORT_SECONDS, REPORT_PIXELS = 0.008, 8
 
 
 def memory(device, width, height, row):
-    """Memory of the display, each of whose rows is a pixel that says which."""
+    """A dumb buffer; the pixels of a row encode its number."""
     card = os.open(device, os.O_RDWR)
     made = fcntl.ioctl(card, CREATE_DUMB, struct.pack("=IIIIIIQ", height, width, 32, 0, 0, 0, 0))
     handle, stride, size = struct.unpack("=IIIIIIQ", made)[4:]
@@ -71,7 +71,7 @@ def show(device):
     view = display.bind("upbeat_scroll_manager_v1", 1).get_view(surface)
     view.on["effective"] = lambda mode, reason: print("effective", mode, reason, flush=True)
 
-    # When it rests one frame is drawn for a target, to hear how it came to the screen.
+    # At rest, one frame is drawn for a target, to learn from its feedback how it was displayed.
     pacing = display.bind("upbeat_frame_pacing_manager_v1", 1).get_frame_pacing(tile)
     paths = {number: name for name, number in pacing.interface.enums["path"].items()}
     pacing.on["presented"] = lambda *presented: print("presented", paths[presented[-1]], flush=True)
@@ -121,7 +121,7 @@ def pull(session, rows):
 
 
 def pull_and_hold(session, rows):
-    """Held so long it is not thrown."""
+    """Holds the fingers still for so long that lifting them is no fling."""
     pull(session, rows)
     time.sleep(0.2)
     session.input("fingers-lift")
@@ -130,7 +130,7 @@ def pull_and_hold(session, rows):
 
 def go_through(size, places):
     session = hand(size)
-    # More than there is: to the beginning.
+    # Further than the document is long: it stops at its beginning.
     pull_and_hold(session, -ROWS)
     at = 0
     for place in places:
@@ -164,12 +164,12 @@ def fling(device, size):
     session = hand(size)
     card = os.open(device, os.O_RDWR)
     seen = []
-    # What the driver shows is asked for in the first frames that it may.
+    # In the first frames of the motion, the session tests the plane with the driver.
     pull(session, 24 * REPORT_PIXELS)
     begun = time.monotonic()
     session.input("fingers-lift")
     while time.monotonic() < begun + 0.5:
-        # Who reads the state holds all locks that a commit needs, for a millisecond or two: right after a refresh nobody commits.
+        # Read right after a refresh, when nothing commits, because the reader holds all locks of a commit for a millisecond or two.
         wait_for_vblank(card)
         seen.append(planes())
     print(json.dumps({"begun": begun, "seen": seen}))
@@ -195,7 +195,7 @@ def judge(path, frames):
     ]
     drawn = [record["frame"] for record in inside if record["damage"]]
     numbers = [record["sequence"] for record in inside]
-    # As many as half of a second has; the state is read once a refresh, or a little less often.
+    # At least half a second's worth; the state is read once a refresh, or a little less often.
     moved, gaps = len(set(sources)), [pair for pair in zip(numbers, numbers[1:]) if pair[1] != pair[0] + 1]
     print(f"{len(inside)} refreshes, {moved} sources seen, {len(drawn)} composed, {len(gaps)} missed")
     is_right = len(inside) >= 28 and moved >= 20 and not drawn and not gaps

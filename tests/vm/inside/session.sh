@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Inside the guest: start a compositor, measure it with the probe, end it. To be sourced by the scripts beside it, which
-# set $probe (the probe's path, for `measure`) and $results (a folder in memory, so that no write waits for the host while something is
-# measured).
+# Inside the guest: starts a compositor, measures it with the probe, ends it. To be sourced by the scripts in this folder, which
+# set $probe (the probe's path, for `measure`) and $results (a folder in memory, so that no write waits for the host during a
+# measurement).
 
 export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/run/user/0}
 mkdir -p "$results"
@@ -9,11 +9,11 @@ run_number=0
 compositor_job=
 compositor_name=
 
-# With the guest's time.
+# Log lines with the guest's time.
 note() { printf '[%7.2f] %s\n' "$(cut -d' ' -f1 /proc/uptime)" "$*" >&2; }
 die() { note "$*"; exit 1; }
 
-# in_memory PROGRAM: copies it to where no page of it has to be fetched from the host, nor changes while it is built anew.
+# in_memory PROGRAM: copies it into memory, so that no page comes from the host, and a new build does not change it.
 in_memory() {
     cp "$1" "/run/${1##*/}"
     echo "/run/${1##*/}"
@@ -50,17 +50,17 @@ die_of_compositor() {
     die "$compositor_name: $*"
 }
 
-# Reads every file that the process has mapped, so that no page is fetched from the host while it is measured: such a
-# wait is the one thing whose length is not counted in instructions.
+# Reads every file that the process has mapped, so that no page comes from the host during a measurement. Such a wait is the only
+# time here that is not counted in instructions.
 read_mapped_files() {
     local file
     awk '$6 ~ /^\// { print $6 }' "/proc/$1/maps" | sort -u | while read -r file; do
-        # Not the devices, which are mapped too and would be waited for.
+        # Skip mapped devices, because reading them could block.
         if [ -f "$file" ]; then cat "$file" >/dev/null || true; fi
     done
 }
 
-# The same for a program that does not run yet.
+# Does the same for a program that does not run yet.
 read_libraries() {
     local file
     ldd "$1" | grep -o '/[^ ]*' | while read -r file; do cat "$file" >/dev/null; done
@@ -81,5 +81,5 @@ measure() {
     keep_results
 }
 
-# Hands over what there is, between two runs: a later one that fails or takes too long does not take it along.
+# Copies the results out between two runs, so that a failure or timeout of a later run does not lose them.
 keep_results() { cp "$results"/* /out/; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A driver that takes its time with one display, while something moves on another: slow.py FRAMES.jsonl MOST MOST_PLUGGED
+"""Runs a slow driver on one display while an animation runs on another: slow.py FRAMES.jsonl MOST MOST_PLUGGED
 
-Has Virtual-1 get other modes, go dark and be lit again, be unplugged and plugged in, each of which takes the driver
-SLOW_MODESET_MS with its locks held, and has its flips take SLOW_FLIP_MS each. Prints what each cost Virtual-2, in refreshes
-that showed nothing new, and ends with 1 if one cost more than MOST, or, of those that have to do with the plug, MOST_PLUGGED.
+Changes the mode of Virtual-1, turns it off and on, unplugs it and plugs it in, each of which takes the driver
+SLOW_MODESET_MS with its locks held, and then makes its flips take SLOW_FLIP_MS each. Prints the refreshes without a new frame
+that each step cost Virtual-2, and exits with 1 if a step cost more than MOST, or a hotplug more than MOST_PLUGGED.
 
-It runs at the lowest priority: there is one processor, and it is emulated.
+It runs at the lowest priority, because the only CPU is emulated.
 """
 
 import os
@@ -20,7 +20,7 @@ PARAMETERS = pathlib.Path("/sys/module/vkms/parameters")
 OUTPUT, OTHER = "Virtual-1", "Virtual-2"
 SLOW_MODESET_MS = 300
 SLOW_FLIP_MS = 40
-# What is looked at, from the beginning of each: longer than two modesets.
+# Seconds from the beginning of each step that are checked: longer than two modesets.
 SECONDS = 1
 # The log is written ten times a second.
 LOG_SECONDS = 0.5

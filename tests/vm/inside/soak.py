@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Things that happen to a session, over and over: soak.py UPBEAT PID SECONDS
+"""Many events in one session, over and over: soak.py UPBEAT PID SECONDS
 
 Rounds of windows that open and are closed or killed, with one of these in between: the monitor is unplugged and plugged
-in again, it gets another mode, it is switched off and on, another session takes the seat and gives it back. After each
-round, when no client is left, the compositor's (PID's) memory and descriptors are counted. Succeeds if both are level
-after SECONDS: what grows with the rounds is lost with the rounds.
+in again, its mode changes, it is turned off and on, or a VT switch to another session and back. After each
+round, when no client is left, the memory and descriptors of the compositor (PID) are counted. Succeeds if both are level
+after SECONDS: a leak grows with the rounds.
 
     rounds   │ warm-up │ early third │   │ late third │     memory(late) - memory(early) is below LARGEST_GROWTH_KIB,
-                                                          each third's smallest: what was in use at the time does not count
+                                                          each third's smallest, to ignore memory in use at the time
 
-What is lost is lost with every round; the most that was ever in use at once grows in steps, with nothing in between. So in
-the middle one of the rounds memory grows by no more than LARGEST_STEP_KIB, and only a soak of many rounds, which has seen
-the worst of them, has its thirds compared.
+A leak grows in every round; the largest amount ever in use grows in steps, with nothing in between. So in the median
+round memory grows by no more than LARGEST_STEP_KIB. The thirds are compared only in a soak of many rounds, which has seen
+the worst of them.
 """
 
 import collections
@@ -27,26 +27,26 @@ import time
 HERE = pathlib.Path(__file__).parent
 CONNECTOR = next(iter(pathlib.Path("/sys/class/drm").glob("card*-Virtual-1")))
 OUTPUT = "Virtual-1"
-# Some of each kind: programs that are done at once, that draw all the time, and that have many objects.
+# Programs of several kinds: idle, always drawing, and with many objects.
 PROGRAMS = (["weston-simple-shm"], ["foot", "--app-id", "soak", "sleep", "1000"], ["weston-simple-damage"],
             ["weston-flower"])
-# Caches and pools are filled, memory that is kept for reuse is there: at least so many rounds, and this part of a long
-# soak. How much the heap has is near to the most that was in use at once, and the worst of rounds that differ comes late.
+# Until caches and pools are filled and malloc has its reserves: at least this many rounds, and this part of a long soak. The
+# size of the heap is near to the largest amount ever in use at once, and the worst combination of rounds comes late.
 WARM_UP_ROUNDS = 6
 WARM_UP_PART = 4
-# Three a third, of about 3.5 s each.
+# Three rounds a third, of about 3.5 s each.
 FEWEST_ROUNDS = WARM_UP_ROUNDS + 9
-# Where those are not level, it is asked of so many.
+# If these are not level, the soak goes on up to this many rounds.
 MORE_ROUNDS = 3 * FEWEST_ROUNDS
-# Of the allocator: one step of its heap (132 KiB), and pages that are used again in another way. A leak of a window's
-# data is several KiB a window, of which there are thirty between the thirds.
+# Noise of the allocator: one step of its heap (132 KiB), and pages that are reused differently. A leak of a window's
+# data is several KiB a window, and there are thirty windows between the thirds.
 LARGEST_GROWTH_KIB = 192
-# Two pages: five windows that are lost are more.
+# Two pages: a leak of five windows is more.
 LARGEST_STEP_KIB = 8
-# In a third: without doubt more than pass between two steps of the heap, of which the last came after 14 rounds or after 60.
+# Rounds in a third: surely more than between two steps of the heap; the last step came after 14 rounds or after 60.
 MANY_ROUNDS = 70
-# The buffers of the last scenes, which are kept until there are newer ones: of each of the four windows of a round. 44
-# rounds had 37 to 41 without growing. One that is lost with each round would be six between the thirds.
+# The buffers of the last scenes, which are kept until there are newer scenes: of each of the four windows of a round. 44
+# rounds had 37 to 41 without growing. A leak of one in each round would be six between the thirds.
 MOST_MORE_DESCRIPTORS = 4
 PATIENCE_SECONDS = 10
 
@@ -75,14 +75,14 @@ class Session:
         return len(self.msg("outputs")["outputs"])
 
     def kibibytes(self):
-        """What it has for itself, in KiB: neither files that are mapped nor buffers of clients."""
+        """The compositor's private memory in KiB, without mapped files and clients' buffers."""
         for line in pathlib.Path(f"/proc/{self.process}/status").read_text(encoding="ascii").splitlines():
             if line.startswith("RssAnon:"):
                 return int(line.split()[1])
         return 0
 
     def descriptors(self):
-        """How many of each kind it has."""
+        """Number of descriptors of each kind."""
         kinds = collections.Counter()
         for descriptor in pathlib.Path(f"/proc/{self.process}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):  # closed meanwhile
@@ -149,7 +149,7 @@ def one_round(session, number):
 
 
 def verdict(samples):
-    """What is not level, as sentences."""
+    """Sentences about each resource that is not level."""
     samples = samples[max(WARM_UP_ROUNDS, len(samples) // WARM_UP_PART):]
     third = len(samples) // 3
     early, late = samples[:third], samples[-third:]
@@ -175,7 +175,7 @@ def main():
         one_round(session, len(samples))
         samples.append((session.kibibytes(), session.descriptors()))
     complaints = list(verdict(samples))
-    # Nine rounds may be bad ones; what is lost with each is lost with those that follow, too.
+    # Nine rounds may be unlucky; a real leak goes on in the rounds that follow.
     if complaints and len(samples) < MORE_ROUNDS:
         print("     not level yet:", *complaints)
         while len(samples) < MORE_ROUNDS:

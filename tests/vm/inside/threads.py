@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which thread made which ioctls, as the kernel traced them, and whether the main one kept to what cannot block.
+"""Lists the ioctls of each thread from a kernel trace, and checks that the main thread's ioctls cannot block.
 threads.py TRACE MAIN-PID"""
 
 import collections
@@ -7,7 +7,7 @@ import re
 import sys
 
 DRM, DMA_BUF, SYNC_FILE = "d", "b", ">"
-# Names of the DRM's own (include/uapi/drm/drm.h), by their numbers.
+# Names of the DRM's own ioctls (include/uapi/drm/drm.h), by their numbers.
 NAMES = {
     0x00: "VERSION", 0x09: "GEM_CLOSE", 0x0C: "GET_CAP", 0x0D: "SET_CLIENT_CAP", 0x1E: "SET_MASTER", 0x1F: "DROP_MASTER",
     0x2D: "PRIME_HANDLE_TO_FD", 0x2E: "PRIME_FD_TO_HANDLE", 0x3A: "WAIT_VBLANK", 0xA0: "GETRESOURCES", 0xA1: "GETCRTC",
@@ -18,7 +18,7 @@ NAMES = {
     0xC2: "SYNCOBJ_FD_TO_HANDLE", 0xC5: "SYNCOBJ_SIGNAL", 0xCB: "SYNCOBJ_QUERY", 0xCD: "SYNCOBJ_TIMELINE_SIGNAL",
     0xCF: "SYNCOBJ_EVENTFD",
 }
-# What the main thread may ask: neither waits for a lock that is held while a display does something (docs/DRM.md).
+# Ioctls that the main thread may make: they do not wait for a lock that the kernel holds during a commit (docs/DRM.md).
 CANNOT_BLOCK = {"SYNCOBJ_" + name for name in ("DESTROY", "FD_TO_HANDLE", "TIMELINE_SIGNAL", "EVENTFD")}
 THREADS = ("main thread", "presenter", "drm worker", "render")
 LINE = re.compile(r"^\s*(?P<thread>.+)-(?P<pid>\d+)\s+\(?.*sys_ioctl\(fd: \w+, cmd: (?P<command>\w+)")

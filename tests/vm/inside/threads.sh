@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Which thread asks the kernel what. To be sourced after drm.sh.
+# Traces the ioctls of each thread. To be sourced after drm.sh.
 
-# All that a session does with a display, while the kernel notes every ioctl with the name of the thread that makes it.
+# Does everything that a session does with a display, while the kernel traces every ioctl with the name of its thread.
 threads() {
     [ "$driver" = vkms ] || return 0
     local scanout tracing=/sys/kernel/tracing settings=$XDG_RUNTIME_DIR/threads.toml connector client all others
@@ -26,13 +26,13 @@ threads() {
     echo off >"$connector/status" && echo change >/sys/class/drm/card0/uevent
     promise "an unplugged monitor is gone" soon outputs_are "${others# }"
     echo on >"$connector/status" && echo change >/sys/class/drm/card0/uevent
-    promise "a plugged-in monitor is lit" soon outputs_are "$all"
+    promise "a plugged-in monitor is turned on" soon outputs_are "$all"
     sleep 1
     kill "$client" && wait "$client" 2>/dev/null || true
     sleep 1
     echo 0 >$tracing/events/syscalls/sys_enter_ioctl/enable
     grep sys_ioctl $tracing/trace >"$results/ioctls.txt" || true
-    promise "the main thread asks the kernel nothing that can block" python3 "$here/threads.py" "$results/ioctls.txt" "$compositor_job"
-    promise "the session ends in order" end_session
-    promise "nothing went wrong" [ -z "$(grep -E ' ERROR |panicked' "$results/threads.log")" ]
+    promise "the main thread makes no ioctl that can block" python3 "$here/threads.py" "$results/ioctls.txt" "$compositor_job"
+    promise "the session ends cleanly" end_session
+    promise "the log has no error" [ -z "$(grep -E ' ERROR |panicked' "$results/threads.log")" ]
 }

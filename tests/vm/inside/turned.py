@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""What a panel shows of an output that is turned, and whom a finger hits there: turned.py UPBEAT FOLDER
+"""Checks the picture and the touch input of a transformed output: turned.py UPBEAT FOLDER
 
-A window fills the output, in quarters of four colours. For each way in which a picture may lie on a panel, at three scales: what
-the kernel scans out has each colour in the corner in which wl_output.transform says that it is, and a finger there is told of
-a place within that quarter. The pictures go to FOLDER, to be looked at. Needs to be root, and a buffer that can be mapped: the
-CPU draws.
+A window fills the output, in quarters of four colours. For each wl_output.transform, at three scales: the scanned-out picture must
+have each colour in the corner that the transform requires, and a finger in a corner must send a position within that quarter. The
+pictures are written to FOLDER for inspection. Needs root, and a buffer that can be mapped, so a CPU renderer.
 """
 
 import fcntl
@@ -25,9 +24,9 @@ from gestures import fixed  # noqa: E402
 OUTPUT, CARD = "Virtual-1", "/dev/dri/card0"
 SCALES = ("1", "1.5", "2")
 RED, GREEN, BLUE, WHITE = 0xFF0000, 0x00FF00, 0x0000FF, 0xFFFFFF
-# Of what is seen: top left, top right, bottom left, bottom right.
+# Colours in the upright picture: top left, top right, bottom left, bottom right.
 QUARTERS = (RED, GREEN, BLUE, WHITE)
-# Of the panel: turned anticlockwise, mirrored before that.
+# Colours on the panel in the same order: the picture is flipped first, then turned anticlockwise.
 ON_PANEL = {
     "normal": (RED, GREEN, BLUE, WHITE),
     "90": (GREEN, WHITE, RED, BLUE),
@@ -38,11 +37,11 @@ ON_PANEL = {
     "flipped-180": (BLUE, WHITE, RED, GREEN),
     "flipped-270": (WHITE, GREEN, BLUE, RED),
 }
-# Shares of the panel's width and height.
+# Places as shares of the panel's width and height.
 CORNERS = ((0.125, 0.125), (0.875, 0.125), (0.125, 0.875), (0.875, 0.875))
 LARGEST_TOUCH = 32767
 PATIENCE_SECONDS = 20
-# Longer than there is between two fingers that are tried.
+# Seconds; longer than the time between two attempts with a finger.
 SILENCE_SECONDS = 1
 GETFB, MAP_DUMB, CLOSE_GEM = 0xC01C64AD, 0xC01064B3, 0x40086409
 
@@ -84,7 +83,7 @@ class Quarters:
         self.surface.commit()
 
     def until(self, done):
-        """Goes on until it is so; whether it came to be."""
+        """Dispatches until `done` is true; returns whether it became true in time."""
         end = time.monotonic() + PATIENCE_SECONDS
         while not done():
             if time.monotonic() > end:
@@ -94,13 +93,13 @@ class Quarters:
         return True
 
     def quarter(self, place):
-        """The colour in that place of it."""
+        """The colour at a place of the window."""
         x, y = (int(at >= side // 2) for at, side in zip(place, self.drawn))
         return QUARTERS[x + 2 * y]
 
 
 def scanned_out():
-    """Width, height and rows of pixels of what the primary plane shows now."""
+    """Width, height and rows of pixels that the primary plane scans out."""
     plane = max(planes.state(), key=planes.area)
     number = plane["framebuffer"]
     # Several pictures may lie in one framebuffer.
@@ -140,7 +139,7 @@ def names(colours):
 
 
 def felt(window, devices):
-    """Whether a finger in the middle is."""
+    """Whether a finger in the middle reaches the window."""
     devices.stdin.write(f"touch {LARGEST_TOUCH // 2} {LARGEST_TOUCH // 2}\nlift\nsleep 0.3\n")
     devices.stdin.flush()
     time.sleep(0.4)
@@ -148,7 +147,7 @@ def felt(window, devices):
 
 
 def hits(window, devices):
-    """What a finger in each corner of the panel hits."""
+    """The quarter that a finger in each corner of the panel hits."""
     found = []
     for corner in CORNERS:
         window.touched.clear()
@@ -166,10 +165,10 @@ def main():
     window, wrong = Quarters(), 0
     devices = subprocess.Popen([os.path.join(os.path.dirname(os.path.abspath(__file__)), "uinput.py")],
                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    # A finger is felt once its device is known, which takes udev a while.
+    # Repeat, because touches are lost until udev has reported the device, which takes a while.
     if not window.until(lambda: felt(window, devices)):
         sys.exit("no finger is felt")
-    # What else was felt meanwhile is not taken for what follows.
+    # Discard the touches of earlier attempts.
     while select.select([window.display.socket], [], [], SILENCE_SECONDS)[0]:
         window.display.dispatch()
     for turn, expected in ON_PANEL.items():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Input devices that the kernel takes for real ones, driven from a script (uinput; root).
+"""Virtual input devices (uinput; needs root), driven from a script.
 
     uinput.py < SCRIPT
 
-makes a keyboard, a mouse, a touchscreen, a graphics tablet with a pen and a touchpad, waits until udev and whoever
-listens have had time to find them, and does what each line of the script says:
+creates a keyboard, a mouse, a touchscreen, a graphics tablet with a pen and a touchpad, waits until udev and the compositor
+have had time to find them, and carries out each line of the script:
 
     key CODE                press and release a key (Linux event code)
     down CODE | up CODE     one half of that; also for buttons (272 is the left one)
@@ -12,14 +12,14 @@ listens have had time to find them, and does what each line of the script says:
     move DX DY              move the mouse
     wheel STEPS             turn its wheel; down is negative
     touch X Y | lift        a finger at a place of the touchscreen (0 to 32767 both ways)
-    pen X Y PRESSURE        the pen is at a place of the tablet (0 to 32767 both ways); it touches if PRESSURE (0 to 1000) is not 0
-    away                    the pen goes away
-    swipe FINGERS DX DY     fingers side by side on the touchpad go so far (hundredths of a millimetre), and leave it
-    pinch FROM TO           two fingers so far apart on the touchpad go so far apart (the same), and leave it
+    pen X Y PRESSURE        the pen at a place of the tablet (0 to 32767 both ways); it touches if PRESSURE (0 to 1000) is not 0
+    away                    the pen leaves the tablet
+    swipe FINGERS DX DY     fingers side by side on the touchpad move this far (hundredths of a millimetre), and leave it
+    pinch FROM TO           two fingers on the touchpad change their distance (the same unit), and leave it
     sleep SECONDS
-    unplug                  all devices go away
+    unplug                  remove all devices
 
-Each line that does something is answered with the time (CLOCK_MONOTONIC, seconds) at which it was written.
+After each line with an event it prints the time (CLOCK_MONOTONIC, seconds) at which the event was written.
 """
 
 import fcntl
@@ -41,13 +41,13 @@ ABS_PRESSURE, BTN_TOOL_PEN, BTN_STYLUS = 0x18, 0x140, 0x14B
 LARGEST = 32767
 LARGEST_PRESSURE = 1000
 UNITS_PER_MM = 100
-# Of the touchpad: 100 mm by 70 mm.
+# Size of the touchpad: 100 mm by 70 mm.
 PAD_WIDTH, PAD_HEIGHT = 100 * UNITS_PER_MM, 70 * UNITS_PER_MM
 PAD_FINGERS = 3
-# How far apart fingers are that swipe, and how a gesture is made.
+# Distance of the fingers in a swipe, and the steps of a gesture.
 FINGER_GAP = 20 * UNITS_PER_MM
 GESTURE_STEPS, STEP_SECONDS = 30, 0.01
-# udev, libinput and the compositor find a new device in less.
+# Seconds; udev, libinput and the compositor find a new device in less.
 SETTLE_SECONDS = 0.5
 
 
@@ -145,7 +145,7 @@ class Seat:
         self.tablet.write((EV_ABS, ABS_PRESSURE, 0), (EV_KEY, BTN_TOUCH, 0), (EV_KEY, BTN_TOOL_PEN, 0))
 
     def glide(self, start, end):
-        """Fingers go down at the places of `start`, over to those of `end`, and leave."""
+        """Puts fingers down at the places of `start`, moves them to the places of `end`, and lifts them."""
         self.pad.write(*self.contacts(start, begins=True), *self.count(len(start), 1))
         for step in range(1, GESTURE_STEPS + 1):
             time.sleep(STEP_SECONDS)
@@ -179,7 +179,7 @@ class Seat:
         self.glide(start, [(a + int(x), b + int(y)) for a, b in start])
 
     def pinch(self, before, after):
-        # Along the diagonal: fingers one above the other are taken for a palm's.
+        # Along the diagonal, because libinput takes fingers one above the other for a palm.
         def apart(distance):
             half = int(distance) / 2 ** 1.5
             return [(PAD_WIDTH // 2 - half, PAD_HEIGHT // 2 + half), (PAD_WIDTH // 2 + half, PAD_HEIGHT // 2 - half)]

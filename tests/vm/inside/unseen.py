@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Commits on a surface that is nothing any more: unseen.py COUNT
+"""Commits on a surface without a role: unseen.py COUNT
 
-Shows a window, takes its xdg role away as SDL does when it makes a window anew, and goes on committing buffers, one after
-the compositor has read the one before.
+Shows a window, destroys its xdg role as SDL does when it recreates a window, and goes on committing buffers, each after
+the compositor has read the commit before.
 """
 
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Virtual terminals, as `fgconsole` and `chvt` have them: vt.py prints the one in front, vt.py N asks for another."""
+"""Virtual terminals, like `fgconsole` and `chvt`: vt.py prints the active one, vt.py N switches to another."""
 
 import fcntl
 import struct

@@ -1,7 +1,8 @@
-//! Upbeat as the Wayland conformance suite (WLCS) loads it: a shared object that starts a headless session for each
+//! Upbeat as a module for the Wayland conformance suite (WLCS): a shared object that starts a headless session for each
 //! test, on a thread of its own, and acts as its pointer and touch screen.
 //!
-//! `tests/wlcs/run` builds it and runs the suites; `tests/wlcs/known-failures` says what is expected to fail, and why.
+//! `tests/wlcs/run` builds it and runs the suites; `tests/wlcs/known-failures` lists the expected failures and their
+//! reasons.
 
 mod server;
 
@@ -9,7 +10,7 @@ use std::os::fd::OwnedFd;
 
 use upbeat::input::InputEvent;
 use upbeat_timing::time::{Clock, Instant, MonotonicClock};
-// All of it: the functions are members of a table where another part of the build loads libwayland at run time.
+// Import everything: if another part of the build loads libwayland at run time, the functions are members of a table.
 use wayland_sys::client::*;
 use wayland_sys::common::{wl_fixed_t, wl_fixed_to_double};
 use wayland_sys::ffi_dispatch;
@@ -21,7 +22,7 @@ use server::{Handle, Server};
 
 wlcs_server_integration!(Upbeat);
 
-/// What is offered. WLCS skips the tests of everything else.
+/// The supported protocols. WLCS skips the tests of all other protocols.
 static EXTENSIONS: &[WlcsExtensionDescriptor] = extension_list!(
     ("wl_compositor", 6),
     ("wl_subcompositor", 1),
@@ -48,7 +49,7 @@ static DESCRIPTOR: WlcsIntegrationDescriptor = WlcsIntegrationDescriptor {
     supported_extensions: EXTENSIONS.as_ptr(),
 };
 
-/// The finger of the touch screen: WLCS has one.
+/// Touch id: a WLCS touch screen has one finger.
 const FINGER: u32 = 0;
 
 struct Upbeat {
@@ -56,7 +57,7 @@ struct Upbeat {
 }
 
 impl Upbeat {
-    /// WLCS starts a server before it does anything else with it.
+    /// Fails if no server was started; WLCS starts it before any other call.
     fn handle(&self) -> std::io::Result<&Handle> {
         self.server.as_ref().map(Server::handle).ok_or_else(|| std::io::Error::other("the server was not started"))
     }
@@ -121,7 +122,7 @@ fn place(x: wl_fixed_t, y: wl_fixed_t) -> (f64, f64) {
     (wl_fixed_to_double(x), wl_fixed_to_double(y))
 }
 
-/// WLCS says fixed point for touches too, and passes whole pixels.
+/// WLCS declares fixed-point touch coordinates, too, but passes whole pixels.
 fn pixel(x: wl_fixed_t, y: wl_fixed_t) -> (f64, f64) {
     (f64::from(x), f64::from(y))
 }

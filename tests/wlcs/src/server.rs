@@ -1,4 +1,4 @@
-//! A session on a thread of its own, and what WLCS wants of it while it runs.
+//! A session on a thread of its own, and the calls of WLCS into it.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,26 +19,26 @@ use upbeat::session::{self, ExitStatus, SessionOptions};
 use upbeat::state::State;
 use upbeat::{protocol, shell};
 
-/// Something to be done on the session's thread.
+/// Work for the session's thread.
 type Job = Box<dyn FnOnce(&mut State, &mut Clients) + Send>;
 
-/// The clients of WLCS by the descriptor of their end of the connection.
+/// The clients of WLCS by the file descriptor of their end of the connection.
 type Clients = HashMap<RawFd, Client>;
 
-/// The output refreshes as often as one can. What input hits is what is on screen, and a test that commits something
-/// expects to hit it after a round trip.
+/// The refresh rate is the highest possible, because input hits the content on screen, and a WLCS test expects to hit
+/// committed content after one round trip.
 const MODE: OutputMode = OutputMode { width: 1280, height: 720, refresh: Refresh::Fixed(1_000_000) };
 
-/// How long what was committed may take to be on screen: some refreshes, on a machine that does other things too.
+/// Time until committed content is on screen: some refreshes, on a machine with other work too.
 const SETTLING: Duration = Duration::from_millis(20);
 
-/// A running session. Dropping it ends it and waits until it is gone.
+/// A running session. Dropping it ends the session and joins its thread.
 pub struct Server {
     handle: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Where to send what is wanted.
+/// Sends work to the session's thread.
 #[derive(Clone)]
 pub struct Handle(Sender<Job>);
 
@@ -48,7 +48,7 @@ impl Server {
         let thread = thread::spawn(move || {
             let options = SessionOptions { outputs: vec![MODE], ..SessionOptions::default() };
             if let Err(error) = session::run_with(options, |handle, state| prepare(handle, state, jobs)) {
-                // WLCS has no way to hear of it; the test that runs will fail for want of a server.
+                // WLCS cannot be notified; the running test will fail for lack of a server.
                 eprintln!("upbeat: {error:#}");
             }
         });
@@ -84,7 +84,8 @@ fn prepare(handle: &LoopHandle<'static, State>, state: &mut State, jobs: Channel
 }
 
 impl Handle {
-    /// Has something done, and waits until it is: what a test does next comes after it. `None` if the session is gone.
+    /// Runs `job` on the session's thread and waits for it, so that the next step of a test comes after it. `None` if
+    /// the session is gone.
     fn run<T: Send + 'static>(&self, job: impl FnOnce(&mut State, &mut Clients) -> T + Send + 'static) -> Option<T> {
         let (done, result) = mpsc::sync_channel(1);
         let job: Job = Box::new(move |state, clients| {
@@ -94,7 +95,7 @@ impl Handle {
         result.recv().ok()
     }
 
-    /// Connects a client; returns its end.
+    /// Connects a client; returns the client's end of the socket.
     pub fn connect(&self) -> io::Result<OwnedFd> {
         let (ours, theirs) = UnixStream::pair()?;
         let descriptor = theirs.as_raw_fd();
@@ -107,7 +108,7 @@ impl Handle {
         Ok(theirs.into())
     }
 
-    /// Moves the window of the surface that the client with the given descriptor knows by `surface`.
+    /// Moves the window with object id `surface` of the client with this descriptor.
     pub fn position(&self, client: RawFd, surface: u32, place: (i32, i32)) {
         self.run(move |state, clients| {
             let client = clients.get(&client);
@@ -120,7 +121,7 @@ impl Handle {
         thread::sleep(SETTLING);
     }
 
-    /// Acts as an input device, on what is on screen when all that was committed before is.
+    /// Sends input events, after everything that was committed before is on screen.
     pub fn input(&self, events: Vec<InputEvent>) {
         thread::sleep(SETTLING);
         self.run(move |state, _| events.into_iter().for_each(|event| input::handle(state, event)));
