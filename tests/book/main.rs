@@ -108,8 +108,8 @@ fn is_in_book(path: &str) -> bool {
 /// The folders of the compositor whose files are named without the folders above them: `output/turn.rs`, `drm/mirror`.
 const NAMED_FROM: [&str; 3] = ["", "src", "src/backend"];
 
-/// Whether `name` is written as the path of a file of the repository. In the book every path of lower-case letters is one, so that a
-/// page that names a module by the path that it had once is found.
+/// Whether `name` is written as the path of a file of the repository. In the book every path of lower-case letters is
+/// one, so that a page that names a module by the path that it had once is found.
 fn is_path(path: &str, name: &str) -> bool {
     let has_letters =
         |allowed: fn(&char) -> bool| name.chars().all(|letter| allowed(&letter) || "/._-".contains(letter));
